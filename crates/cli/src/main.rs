@@ -1,0 +1,2 @@
+//! The intervalid command line.
+fn main() {}
