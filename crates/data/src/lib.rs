@@ -1,1 +1,23 @@
-//! intervalid-data
+//! Recordings of inputs and outputs: reading, checking, splitting, scaling and cutting into windows.
+//!
+//! The path is [`Dataset`] → [`Split`] → [`Normaliser`] → [`Scaled`] → [`Windows`], and each promise is checked where
+//! its type is made and nowhere else. Time runs down the rows, channels across.
+
+mod dataset;
+mod describe;
+mod error;
+mod lags;
+mod normalise;
+mod split;
+mod window;
+
+pub use dataset::{Channel, Dataset, Experiment};
+pub use describe::Warning;
+pub use error::DataError;
+pub use lags::{InitialState, Lags, write_input_taps, write_regressor};
+pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
+pub use split::{Part, Segment, Split, SplitFractions};
+pub use window::{Window, WindowConfig, Windows, runs};
+
+/// `Result` with this crate's error.
+pub type Result<T, E = DataError> = std::result::Result<T, E>;

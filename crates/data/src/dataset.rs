@@ -1,0 +1,348 @@
+//! The one type every later step starts from: named channels, one or more experiments, checked once.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::describe::Warning;
+use crate::error::DataError;
+
+/// A measured quantity: its column name and, where known, its unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    /// Name as in the file's header; unique within a [`Dataset`].
+    pub name: String,
+    /// Unit as text, for labels only.
+    pub unit: Option<String>,
+}
+
+impl Channel {
+    /// A channel without a unit.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            unit: None,
+        }
+    }
+
+    /// The same channel with a unit.
+    pub fn with_unit(self, unit: impl Into<String>) -> Self {
+        Self {
+            unit: Some(unit.into()),
+            ..self
+        }
+    }
+}
+
+/// One uninterrupted recording: a column per channel, one sample per row.
+///
+/// The columns are unchecked until the experiment becomes part of a [`Dataset`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    name: String,
+    inputs: Vec<Vec<f64>>,
+    outputs: Vec<Vec<f64>>,
+}
+
+impl Experiment {
+    /// Columns in channel order; [`Dataset::new`] checks them.
+    pub fn new(name: impl Into<String>, inputs: Vec<Vec<f64>>, outputs: Vec<Vec<f64>>) -> Self {
+        Self {
+            name: name.into(),
+            inputs,
+            outputs,
+        }
+    }
+
+    /// Name for messages and tables (file stem, experiment label, or both).
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.outputs.first().map_or(0, Vec::len)
+    }
+
+    /// Whether there are no samples; never true inside a [`Dataset`].
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All samples of input channel `channel`.
+    ///
+    /// # Panics
+    /// If the data set has no such input.
+    pub fn input(&self, channel: usize) -> &[f64] {
+        &self.inputs[channel]
+    }
+
+    /// All samples of output channel `channel`.
+    ///
+    /// # Panics
+    /// If the data set has no such output.
+    pub fn output(&self, channel: usize) -> &[f64] {
+        &self.outputs[channel]
+    }
+}
+
+/// Recorded inputs and outputs of one system, in one or more experiments.
+///
+/// A value of this type has finite samples, equal column lengths, unique channel names, at least one output and at least
+/// one sample per experiment, and a positive sample time if any. No later step checks these again.
+///
+/// No inputs at all is allowed: that is an autonomous time series.
+///
+/// ```
+/// use intervalid_data::{Channel, Dataset, Experiment};
+///
+/// let experiment = Experiment::new("first", vec![vec![0.0, 1.0, 1.0]], vec![vec![0.0, 0.0, 0.5]]);
+/// let dataset = Dataset::new("step", vec![Channel::new("u")], vec![Channel::new("y")], Some(0.1), vec![experiment])?;
+/// assert_eq!(dataset.samples(), 3);
+/// # Ok::<(), intervalid_data::DataError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    name: String,
+    inputs: Vec<Channel>,
+    outputs: Vec<Channel>,
+    sample_time: Option<f64>,
+    experiments: Vec<Experiment>,
+    warnings: Vec<Warning>,
+}
+
+impl Dataset {
+    /// Checks everything the type promises.
+    ///
+    /// # Errors
+    /// Names the experiment, channel and sample (from 0) that break a promise.
+    pub fn new(
+        name: impl Into<String>,
+        inputs: Vec<Channel>,
+        outputs: Vec<Channel>,
+        sample_time: Option<f64>,
+        experiments: Vec<Experiment>,
+    ) -> Result<Self, DataError> {
+        if outputs.is_empty() {
+            return Err(DataError::NoOutputs);
+        }
+        let mut seen = HashSet::new();
+        for channel in inputs.iter().chain(&outputs) {
+            if !seen.insert(channel.name.as_str()) {
+                return Err(DataError::DuplicateChannel {
+                    name: channel.name.clone(),
+                });
+            }
+        }
+        if let Some(seconds) = sample_time
+            && !(seconds.is_finite() && seconds > 0.0)
+        {
+            return Err(DataError::SampleTime { found: seconds });
+        }
+        if experiments.is_empty() {
+            return Err(DataError::NoExperiments);
+        }
+        for experiment in &experiments {
+            check_experiment(experiment, &inputs, &outputs)?;
+        }
+        Ok(Self {
+            name: name.into(),
+            inputs,
+            outputs,
+            sample_time,
+            experiments,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Name for messages, tables and file names.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Input channels in column order.
+    pub fn inputs(&self) -> &[Channel] {
+        &self.inputs
+    }
+
+    /// Output channels in column order.
+    pub fn outputs(&self) -> &[Channel] {
+        &self.outputs
+    }
+
+    /// Seconds between samples, where known. Metadata: nothing computes with it.
+    pub fn sample_time(&self) -> Option<f64> {
+        self.sample_time
+    }
+
+    /// All experiments, in file order.
+    pub fn experiments(&self) -> &[Experiment] {
+        &self.experiments
+    }
+
+    /// Samples in all experiments together.
+    pub fn samples(&self) -> usize {
+        self.experiments.iter().map(Experiment::len).sum()
+    }
+
+    /// What the reader noticed but did not refuse, such as gaps at which a file was split.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    pub(crate) fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
+        self.warnings = warnings;
+        self
+    }
+
+    /// The same data under another name.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same data with units, given in channel order; missing entries leave a channel as it is.
+    pub(crate) fn with_units(mut self, inputs: &[Option<&str>], outputs: &[Option<&str>]) -> Self {
+        let input_units = self.inputs.iter_mut().zip(inputs);
+        for (channel, unit) in input_units.chain(self.outputs.iter_mut().zip(outputs)) {
+            if let Some(unit) = unit {
+                channel.unit = Some((*unit).to_owned());
+            }
+        }
+        self
+    }
+}
+
+fn check_experiment(experiment: &Experiment, inputs: &[Channel], outputs: &[Channel]) -> Result<(), DataError> {
+    for (kind, expected, found) in [
+        ("input", inputs.len(), experiment.inputs.len()),
+        ("output", outputs.len(), experiment.outputs.len()),
+    ] {
+        if expected != found {
+            return Err(DataError::ExperimentWidth {
+                experiment: experiment.name.clone(),
+                kind,
+                expected,
+                found,
+            });
+        }
+    }
+    let length = experiment.len();
+    if length == 0 {
+        return Err(DataError::EmptyExperiment {
+            experiment: experiment.name.clone(),
+        });
+    }
+    let columns = experiment.inputs.iter().chain(&experiment.outputs);
+    for (channel, column) in inputs.iter().chain(outputs).zip(columns) {
+        if column.len() != length {
+            return Err(DataError::UnequalLengths {
+                experiment: experiment.name.clone(),
+                channel: channel.name.clone(),
+                expected: length,
+                found: column.len(),
+            });
+        }
+        if let Some(sample) = column.iter().position(|value| !value.is_finite()) {
+            return Err(DataError::NonFiniteSample {
+                experiment: experiment.name.clone(),
+                channel: channel.name.clone(),
+                sample,
+                found: column[sample],
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channels(names: &[&str]) -> Vec<Channel> {
+        names.iter().map(|name| Channel::new(*name)).collect()
+    }
+
+    fn message(
+        inputs: &[&str],
+        outputs: &[&str],
+        sample_time: Option<f64>,
+        experiments: Vec<Experiment>,
+    ) -> Option<String> {
+        Dataset::new("d", channels(inputs), channels(outputs), sample_time, experiments)
+            .err()
+            .map(|e| e.to_string())
+    }
+
+    fn good() -> Experiment {
+        Experiment::new("a", vec![vec![1.0, 2.0]], vec![vec![3.0, 4.0]])
+    }
+
+    #[test]
+    fn every_promise_is_checked() {
+        let cases = [
+            (
+                message(&["u"], &[], None, vec![good()]),
+                "no output channel: name at least one output",
+            ),
+            (
+                message(&["u"], &["u"], None, vec![good()]),
+                "channel 'u' is named twice: channel names must be unique",
+            ),
+            (
+                message(&["u"], &["y"], Some(0.0), vec![good()]),
+                "sample time 0 is not a positive number of seconds",
+            ),
+            (
+                message(&["u"], &["y"], None, vec![]),
+                "no experiments: a data set needs at least one",
+            ),
+            (
+                message(
+                    &["u"],
+                    &["y"],
+                    None,
+                    vec![Experiment::new("a", vec![vec![]], vec![vec![]])],
+                ),
+                "experiment 'a' has no samples",
+            ),
+            (
+                message(&["u", "v"], &["y"], None, vec![good()]),
+                "experiment 'a' has 1 input column(s), expected 2: all experiments must have the same channels",
+            ),
+            (
+                message(
+                    &["u"],
+                    &["y"],
+                    None,
+                    vec![Experiment::new("a", vec![vec![1.0]], vec![vec![1.0, 2.0]])],
+                ),
+                "experiment 'a': channel 'u' has 1 samples, expected 2 like the first output",
+            ),
+            (
+                message(
+                    &["u"],
+                    &["y"],
+                    None,
+                    vec![Experiment::new("a", vec![vec![f64::NAN]], vec![vec![1.0]])],
+                ),
+                "experiment 'a': channel 'u' is NaN at sample 0 (counted from 0): samples must be finite",
+            ),
+        ];
+        for (found, expected) in cases {
+            assert_eq!(found.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_time_series_without_inputs_is_allowed() {
+        let dataset = Dataset::new(
+            "d",
+            vec![],
+            channels(&["y"]),
+            None,
+            vec![Experiment::new("a", vec![], vec![vec![1.0]])],
+        );
+        assert!(dataset.is_ok_and(|dataset| dataset.inputs().is_empty() && dataset.samples() == 1));
+    }
+}

@@ -1,0 +1,189 @@
+//! The one error type of this crate.
+
+use crate::lags::Lags;
+use crate::split::Segment;
+
+/// Why data could not be read, split, scaled or cut into windows.
+///
+/// Messages name the offending value, where it is, and what would be accepted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// A data set without outputs.
+    #[error("no output channel: name at least one output")]
+    NoOutputs,
+    /// Two channels share a name.
+    #[error("channel '{name}' is named twice: channel names must be unique")]
+    DuplicateChannel {
+        /// The shared name.
+        name: String,
+    },
+    /// A sample time that is not positive and finite.
+    #[error("sample time {found} is not a positive number of seconds")]
+    SampleTime {
+        /// The value given.
+        found: f64,
+    },
+    /// A data set without experiments.
+    #[error("no experiments: a data set needs at least one")]
+    NoExperiments,
+    /// An experiment without samples.
+    #[error("experiment '{experiment}' has no samples")]
+    EmptyExperiment {
+        /// Its name.
+        experiment: String,
+    },
+    /// An experiment with another number of columns than the data set has channels.
+    #[error(
+        "experiment '{experiment}' has {found} {kind} column(s), expected {expected}: all experiments must have the same \
+         channels"
+    )]
+    ExperimentWidth {
+        /// Its name.
+        experiment: String,
+        /// `input` or `output`.
+        kind: &'static str,
+        /// Channels of the data set.
+        expected: usize,
+        /// Columns of the experiment.
+        found: usize,
+    },
+    /// Columns of one experiment differ in length.
+    #[error(
+        "experiment '{experiment}': channel '{channel}' has {found} samples, expected {expected} like the first output"
+    )]
+    UnequalLengths {
+        /// Experiment name.
+        experiment: String,
+        /// The channel that differs.
+        channel: String,
+        /// Samples of the first output.
+        expected: usize,
+        /// Samples of this channel.
+        found: usize,
+    },
+    /// A NaN or infinity in a data set that was built from arrays.
+    #[error(
+        "experiment '{experiment}': channel '{channel}' is {found} at sample {sample} (counted from 0): samples must be finite"
+    )]
+    NonFiniteSample {
+        /// Experiment name.
+        experiment: String,
+        /// Channel name.
+        channel: String,
+        /// Index from 0.
+        sample: usize,
+        /// The value.
+        found: f64,
+    },
+    /// Lags out of range.
+    #[error("lags {lags} are out of range: NX and ND are 0 to 1000000, NY is 1 to 1000000")]
+    Lags {
+        /// The lags given.
+        lags: Lags,
+    },
+    /// Text that is not `NX,ND,NY`.
+    #[error("cannot read lags '{found}': expected NX,ND,NY such as 2,0,3")]
+    ParseLags {
+        /// The text given.
+        found: String,
+    },
+    /// Text that is not an initial state.
+    #[error("unknown initial state '{found}': expected zero, measured or warmup:N")]
+    ParseInitialState {
+        /// The text given.
+        found: String,
+    },
+    /// Text that is not three fractions.
+    #[error("cannot read split '{found}': expected three fractions TRAIN,VALIDATION,TEST such as 0.4,0.1,0.5")]
+    ParseSplit {
+        /// The text given.
+        found: String,
+    },
+    /// Fractions that are negative or do not sum to 1.
+    #[error("split {train},{validation},{test} is not valid: fractions must be ≥ 0 (training > 0) and sum to 1")]
+    SplitFractions {
+        /// Training fraction.
+        train: f64,
+        /// Validation fraction.
+        validation: f64,
+        /// Test fraction.
+        test: f64,
+    },
+    /// A part with a positive fraction that rounding left without samples.
+    #[error(
+        "the {part} part (fraction {fraction}) of {samples} samples is empty: record more samples or change the split"
+    )]
+    EmptyPart {
+        /// `training`, `validation` or `test`.
+        part: &'static str,
+        /// Its fraction.
+        fraction: f64,
+        /// Samples of the data set.
+        samples: usize,
+    },
+    /// A part that names samples the data set does not have.
+    #[error(
+        "samples {}..{} of experiment {} do not exist: it has {samples} samples; split the same data set",
+        segment.start, segment.end, segment.experiment
+    )]
+    ForeignPart {
+        /// The segment that does not fit.
+        segment: Segment,
+        /// Samples of that experiment, 0 if there is no such experiment.
+        samples: usize,
+    },
+    /// A channel that does not move over the part it is normalised with.
+    #[error(
+        "channel '{channel}' is constant ({value}) over all {samples} samples of the training part: remove it or train on \
+         a part in which it moves"
+    )]
+    ConstantChannel {
+        /// Channel name.
+        channel: String,
+        /// Its one value.
+        value: f64,
+        /// Samples looked at.
+        samples: usize,
+    },
+    /// Too few samples for a standard deviation.
+    #[error("{samples} sample(s) are too few for a mean and a standard deviation: at least 2 are needed")]
+    TooFewForStatistics {
+        /// Samples found.
+        samples: usize,
+    },
+    /// Values so large or so close that mean or standard deviation overflow or vanish.
+    #[error(
+        "channel '{channel}' ranges from {lowest:e} to {highest:e}, which is outside what double precision can normalise: \
+         rescale it"
+    )]
+    StatisticsOverflow {
+        /// Channel name.
+        channel: String,
+        /// Smallest value.
+        lowest: f64,
+        /// Largest value.
+        highest: f64,
+    },
+    /// A window length that leaves nothing to score.
+    #[error("window length {length} is too short: at least {shortest} samples are needed")]
+    WindowLength {
+        /// Length given.
+        length: usize,
+        /// Shortest length accepted.
+        shortest: usize,
+    },
+    /// A window step of zero.
+    #[error("window step 0 is too small: at least 1")]
+    WindowStep,
+    /// No stretch of consecutive samples is long enough.
+    #[error("too short for {what}: {needed} consecutive samples are needed, the longest stretch has {found}")]
+    TooShort {
+        /// What the samples are needed for.
+        what: &'static str,
+        /// Samples needed.
+        needed: usize,
+        /// Samples of the longest segment.
+        found: usize,
+    },
+}
