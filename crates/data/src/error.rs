@@ -186,4 +186,19 @@ pub enum DataError {
         /// Samples of the longest segment.
         found: usize,
     },
+    /// The least-squares solver did not converge or overflowed.
+    #[error("the least-squares solver failed: the record may hold values too far apart in size; rescale the channels")]
+    LeastSquares,
+    /// A false-alarm probability outside (0, 1).
+    #[error("false-alarm probability {found} is out of range: it lies between 0 and 1, ends excluded")]
+    FalseAlarm {
+        /// The value given.
+        found: f64,
+    },
+    /// A tolerance that is negative or not finite.
+    #[error("lag-search tolerance {found} is out of range: it is a share ≥ 0 such as 0.02")]
+    SearchTolerance {
+        /// The value given.
+        found: f64,
+    },
 }

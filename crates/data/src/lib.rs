@@ -3,17 +3,25 @@
 //! The path is [`Dataset`] → [`Split`] → [`Normaliser`] → [`Scaled`] → [`Windows`], and each promise is checked where
 //! its type is made and nowhere else. Time runs down the rows, channels across.
 
+mod arx;
 mod dataset;
+mod dead_time;
 mod describe;
 mod error;
+mod lag_search;
 mod lags;
+mod least_squares;
+mod normal;
 mod normalise;
 mod split;
 mod window;
 
+pub use arx::ArxModel;
 pub use dataset::{Channel, Dataset, Experiment};
+pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
 pub use describe::Warning;
 pub use error::DataError;
+pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags};
 pub use lags::{InitialState, Lags, write_input_taps, write_regressor};
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use split::{Part, Segment, Split, SplitFractions};

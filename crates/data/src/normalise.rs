@@ -52,6 +52,7 @@ impl Normaliser {
     /// If `part` has fewer than two samples, or a channel is constant there: dividing by its standard deviation would
     /// turn rounding noise into signal.
     pub fn fit(dataset: &Dataset, part: &Part) -> Result<Self, DataError> {
+        part.check(dataset)?;
         let fit_all = |channels: &[Channel], column: fn(&Experiment, usize) -> &[f64]| {
             let scales = channels.iter().enumerate();
             scales

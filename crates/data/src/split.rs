@@ -112,7 +112,7 @@ impl Segment {
 
     /// Whether the segment has no samples; never true inside a [`Part`].
     pub fn is_empty(self) -> bool {
-        self.start == self.end
+        self.start >= self.end
     }
 }
 
@@ -137,6 +137,15 @@ impl Part {
         }
     }
 
+    /// A part from explicit segments; those without samples are dropped.
+    ///
+    /// Functions that also take a [`Dataset`] check that the segments exist there.
+    pub fn from_segments(segments: Vec<Segment>) -> Self {
+        Self {
+            segments: segments.into_iter().filter(|segment| !segment.is_empty()).collect(),
+        }
+    }
+
     /// The segments, none of them empty.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
@@ -150,6 +159,17 @@ impl Part {
     /// Whether the part has no samples.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
+    }
+
+    /// A part may come from a saved file or another data set: say so instead of panicking on an index.
+    pub(crate) fn check(&self, dataset: &Dataset) -> Result<(), DataError> {
+        for &segment in &self.segments {
+            let samples = dataset.experiments().get(segment.experiment).map_or(0, Experiment::len);
+            if segment.start >= segment.end || segment.end > samples {
+                return Err(DataError::ForeignPart { segment, samples });
+            }
+        }
+        Ok(())
     }
 
     /// This part and the one that follows it in time, joined where they touch.

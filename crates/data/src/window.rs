@@ -99,7 +99,7 @@ impl Windows {
     ) -> Result<Self, DataError> {
         lags.check()?;
         config.check(initial)?;
-        check_part(dataset, part)?;
+        part.check(dataset)?;
         let mut rows = Vec::new();
         let mut count = 0;
         for segment in part.segments() {
@@ -172,7 +172,7 @@ impl Windows {
 /// If the lags are out of range or no segment is long enough.
 pub fn runs(dataset: &Dataset, part: &Part, lags: Lags, initial: InitialState) -> Result<Vec<Window>, DataError> {
     lags.check()?;
-    check_part(dataset, part)?;
+    part.check(dataset)?;
     let shortest = initial.unscored().saturating_add(2);
     let run = |segment: &Segment| {
         let start = segment.start.max(initial.first_start(lags));
@@ -188,20 +188,6 @@ pub fn runs(dataset: &Dataset, part: &Part, lags: Lags, initial: InitialState) -
         return Err(too_short("a free run", part, lags, initial, shortest));
     }
     Ok(runs)
-}
-
-/// A part may come from a saved file or another data set: say so here instead of panicking in a kernel.
-fn check_part(dataset: &Dataset, part: &Part) -> Result<(), DataError> {
-    for &segment in part.segments() {
-        let samples = dataset
-            .experiments()
-            .get(segment.experiment)
-            .map_or(0, |experiment| experiment.len());
-        if segment.start >= segment.end || segment.end > samples {
-            return Err(DataError::ForeignPart { segment, samples });
-        }
-    }
-    Ok(())
 }
 
 fn too_short(what: &'static str, part: &Part, lags: Lags, initial: InitialState, needed: usize) -> DataError {

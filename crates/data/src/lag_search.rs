@@ -1,0 +1,170 @@
+//! Suggested lags from an ARX order search.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arx::{ArxModel, push_rows};
+use crate::dataset::Dataset;
+use crate::error::DataError;
+use crate::lags::{InitialState, Lags};
+use crate::least_squares::TriangularFactor;
+use crate::normalise::{Normaliser, Scaled};
+use crate::split::Split;
+use crate::window::{Window, runs};
+
+/// Settings of [`suggest_lags`].
+///
+/// | field | default | range | purpose |
+/// |---|---|---|---|
+/// | `max_nx` | 6 | ≥ 0 | most input taps beyond the first |
+/// | `max_nd` | 5 | ≥ 0 | largest dead time |
+/// | `max_ny` | 8 | ≥ 1 | most output lags |
+/// | `initial` | `zero` | | how the scored free runs start |
+/// | `tolerance` | 0.02 | ≥ 0 | a smaller model may be worse by this share of the best error |
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LagSearchConfig {
+    /// Most input taps beyond the first.
+    pub max_nx: usize,
+    /// Largest dead time.
+    pub max_nd: usize,
+    /// Most output lags.
+    pub max_ny: usize,
+    /// How the scored free runs start.
+    pub initial: InitialState,
+    /// Share of the best error that a smaller model may be worse by.
+    pub tolerance: f64,
+}
+
+impl Default for LagSearchConfig {
+    fn default() -> Self {
+        Self {
+            max_nx: 6,
+            max_nd: 5,
+            max_ny: 8,
+            initial: InitialState::ZeroPadded,
+            tolerance: 0.02,
+        }
+    }
+}
+
+/// One row of the table of [`suggest_lags`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LagCandidate {
+    /// The lags tried.
+    pub lags: Lags,
+    /// Coefficients of the ARX model, the biases included.
+    pub parameters: usize,
+    /// Root mean square error of the free run over the validation part, in standard deviations of the training outputs.
+    pub validation_rmse: f64,
+}
+
+/// The outcome of [`suggest_lags`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct LagSuggestion {
+    /// The smallest model whose error is within the tolerance of the best.
+    pub suggested: LagCandidate,
+    /// The model with the smallest error.
+    pub best: LagCandidate,
+    /// All candidates, ordered by n_y, n_d, n_x.
+    pub candidates: Vec<LagCandidate>,
+}
+
+/// Fits an ARX model for every combination of lags up to the limits on the training part and scores its free run on the
+/// validation part.
+///
+/// All candidates are solved from one triangular factor of the largest regressor, so the record is read once however
+/// many there are; they share its rows, which makes their errors comparable. Limits that the training part is too
+/// short for are an error, not silently lowered.
+///
+/// # Errors
+/// If the tolerance is negative, a limit is out of range, the validation part is empty or too short, a channel is
+/// constant on the training part, or the training part has fewer samples than the largest model has coefficients.
+pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) -> Result<LagSuggestion, DataError> {
+    if !(config.tolerance.is_finite() && config.tolerance >= 0.0) {
+        return Err(DataError::SearchTolerance {
+            found: config.tolerance,
+        });
+    }
+    let (inputs, outputs) = (dataset.inputs().len(), dataset.outputs().len());
+    // Covers u(k) … u(k-max_nd-max_nx), from which each candidate picks its taps.
+    let largest = Lags::new(config.max_nx.saturating_add(config.max_nd), 0, config.max_ny)?;
+    let scaled = Normaliser::fit(dataset, &split.train)?.scale::<f64>(dataset);
+    let width = largest.regressor_len(inputs, outputs);
+    let needed = largest.memory() + width + 2;
+    if split.train.samples() < needed {
+        return Err(DataError::TooShort {
+            what: "this lag search",
+            needed,
+            found: split.train.samples(),
+        });
+    }
+    let mut factor = TriangularFactor::new(width + 1 + outputs);
+    push_rows(&mut factor, &scaled, &split.train, largest)?;
+
+    let targets: Vec<usize> = (width + 1..width + 1 + outputs).collect();
+    let mut candidates = Vec::new();
+    // Without inputs, taps and dead time mean nothing.
+    let (max_nx, max_nd) = if inputs == 0 {
+        (0, 0)
+    } else {
+        (config.max_nx, config.max_nd)
+    };
+    for ny in 1..=config.max_ny {
+        for nd in 0..=max_nd {
+            for nx in 0..=max_nx {
+                let lags = Lags { nx, nd, ny };
+                let first_tap = config.max_ny * outputs + nd * inputs;
+                let mut regressors: Vec<usize> = (0..ny * outputs).collect();
+                regressors.extend(first_tap..first_tap + lags.input_taps() * inputs);
+                regressors.push(width);
+                let parameters = regressors.len() * outputs;
+                let mut coefficients = factor.solve(&regressors, &targets)?;
+                let bias = coefficients.iter_mut().map(|row| row.pop().unwrap_or(0.0)).collect();
+                let model = ArxModel {
+                    lags,
+                    coefficients,
+                    bias,
+                };
+                let windows = runs(dataset, &split.validation, lags, config.initial)?;
+                let validation_rmse = free_run_rmse(&model, &scaled, &windows, config.initial);
+                candidates.push(LagCandidate {
+                    lags,
+                    parameters,
+                    validation_rmse,
+                });
+            }
+        }
+    }
+    let by_error = |a: &&LagCandidate, b: &&LagCandidate| a.validation_rmse.total_cmp(&b.validation_rmse);
+    let best = *candidates.iter().min_by(by_error).ok_or(DataError::LeastSquares)?;
+    let limit = best.validation_rmse * (1.0 + config.tolerance);
+    let good_enough = candidates.iter().filter(|candidate| candidate.validation_rmse <= limit);
+    let suggested = good_enough
+        .min_by(|a, b| a.parameters.cmp(&b.parameters).then(by_error(a, b)))
+        .copied()
+        .unwrap_or(best);
+    Ok(LagSuggestion {
+        suggested,
+        best,
+        candidates,
+    })
+}
+
+fn free_run_rmse(model: &ArxModel, scaled: &Scaled<f64>, windows: &[Window], initial: InitialState) -> f64 {
+    let (mut sum, mut count) = (0.0, 0);
+    for window in windows {
+        let experiment = &scaled.experiments()[window.experiment];
+        let scored = window.scored(initial);
+        let unscored = window.predicted().len() - scored.len();
+        for (channel, column) in model.simulate(experiment, *window, initial).iter().enumerate() {
+            let measured = &experiment.output(channel)[scored.clone()];
+            sum += column[unscored..]
+                .iter()
+                .zip(measured)
+                .map(|(y, m)| (y - m).powi(2))
+                .sum::<f64>();
+            count += measured.len();
+        }
+    }
+    (sum / count as f64).sqrt()
+}
