@@ -1,5 +1,15 @@
 //! Interval arithmetic for networks with interval-valued weights.
 
+mod arith;
+mod elementary;
+mod enclosure;
+mod error;
+mod interval;
+mod numeric;
 mod real;
+mod rounding;
 
+pub use enclosure::{Enclosure, EnclosureMatrix};
+pub use error::IntervalError;
+pub use interval::Interval;
 pub use real::Real;
