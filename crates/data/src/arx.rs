@@ -134,8 +134,7 @@ impl ArxModel {
             write_input_taps(experiment, self.lags, k, &mut regressor);
             self.step(&regressor, &mut prediction);
             for channel in 0..outputs {
-                // A NaN fails the comparison too.
-                if !(prediction[channel].abs() < DIVERGED) {
+                if prediction[channel].is_nan() || prediction[channel].abs() >= DIVERGED {
                     prediction[channel] = latest[channel];
                 }
                 columns[channel].push(prediction[channel]);

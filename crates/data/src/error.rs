@@ -1,6 +1,7 @@
 //! The one error type of this crate.
 
 use crate::lags::Lags;
+use crate::read::Position;
 use crate::split::Segment;
 
 /// Why data could not be read, split, scaled or cut into windows.
@@ -200,5 +201,318 @@ pub enum DataError {
     SearchTolerance {
         /// The value given.
         found: f64,
+    },
+    /// Text that is not a missing-sample policy.
+    #[error("unknown missing-sample policy '{found}': expected error or split")]
+    ParseMissingPolicy {
+        /// The text given.
+        found: String,
+    },
+    /// No file was given.
+    #[error("no data file given: name at least one")]
+    NoFiles,
+    /// The file does not exist.
+    #[error("{file}: no such file")]
+    FileNotFound {
+        /// File as it was given.
+        file: String,
+    },
+    /// The path is a folder.
+    #[error("{file}: this is a folder, expected a file")]
+    IsDirectory {
+        /// File as it was given.
+        file: String,
+    },
+    /// The operating system refused to read.
+    #[error("{file}: cannot be read: {source}")]
+    Io {
+        /// File as it was given.
+        file: String,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// An extension no reader knows.
+    #[error("{file}: unknown file type '{extension}': expected .csv, .tsv, .mat, .npz, .npy or .parquet")]
+    UnknownExtension {
+        /// File as it was given.
+        file: String,
+        /// The extension, empty if there is none.
+        extension: String,
+    },
+    /// A format that was left out of this build.
+    #[error("{file}: this build reads no {format} files: build it with the feature '{feature}'")]
+    FeatureOff {
+        /// File as it was given.
+        file: String,
+        /// Format name.
+        format: &'static str,
+        /// Cargo feature that adds it.
+        feature: &'static str,
+    },
+    /// A file without content.
+    #[error("{file}: the file is empty, expected a header row and samples")]
+    EmptyFile {
+        /// File as it was given.
+        file: String,
+    },
+    /// A file with columns but without samples.
+    #[error("{file}: no rows: expected at least one complete sample")]
+    NoRows {
+        /// File as it was given.
+        file: String,
+    },
+    /// Text that is not UTF-8.
+    #[error("{file}: line {line} is not UTF-8 text: save the file as UTF-8")]
+    NotUtf8 {
+        /// File as it was given.
+        file: String,
+        /// Line number from 1.
+        line: u64,
+    },
+    /// A line too long for a table.
+    #[error("{file}: line {line} is longer than {limit} bytes: expected one sample per line")]
+    LongLine {
+        /// File as it was given.
+        file: String,
+        /// Line number from 1.
+        line: u64,
+        /// Longest line accepted, in bytes.
+        limit: usize,
+    },
+    /// A first line that holds numbers only.
+    #[error("{file}: line {line} holds numbers ('{found}'), expected column names: add a header row such as u,y")]
+    NoHeader {
+        /// File as it was given.
+        file: String,
+        /// Line number from 1.
+        line: u64,
+        /// The line.
+        found: String,
+    },
+    /// Cells separated by another character than expected.
+    #[error(
+        "{file}: the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?} if the numbers have decimal points, or save the file with commas between cells and decimal points"
+    )]
+    Delimiter {
+        /// File as it was given.
+        file: String,
+        /// Character in the header.
+        found: char,
+        /// Character looked for.
+        expected: char,
+    },
+    /// A blank line between rows.
+    #[error(
+        "{file}: line {line} is blank, expected a sample: delete the line, or use the missing-sample policy 'split' if samples are missing there"
+    )]
+    BlankLine {
+        /// File as it was given.
+        file: String,
+        /// Line number from 1.
+        line: u64,
+    },
+    /// A row with too many or too few cells.
+    #[error("{file}: line {line} has {found} cell(s), expected {expected} like the header{hint}")]
+    RaggedRow {
+        /// File as it was given.
+        file: String,
+        /// Line number from 1.
+        line: u64,
+        /// Cells of the header.
+        expected: usize,
+        /// Cells of the row.
+        found: usize,
+        /// Likely cause, or empty.
+        hint: &'static str,
+    },
+    /// A cell that is no number.
+    #[error("{file}: {position}, column '{column}': '{found}' is not a number{hint}")]
+    NotANumber {
+        /// File as it was given.
+        file: String,
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// The cell.
+        found: String,
+        /// Likely cause, or empty.
+        hint: &'static str,
+    },
+    /// An infinite cell.
+    #[error("{file}: {position}, column '{column}': {found} is not finite")]
+    NonFiniteCell {
+        /// File as it was given.
+        file: String,
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// The value.
+        found: f64,
+    },
+    /// A missing sample where the policy is to refuse.
+    #[error(
+        "{file}: {position}, column '{column}': missing sample (empty or NaN): fill it, or use the missing-sample policy 'split' to start a new experiment there"
+    )]
+    MissingSample {
+        /// File as it was given.
+        file: String,
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+    },
+    /// An empty experiment label.
+    #[error("{file}: {position}: the experiment label is empty: expected a name or number")]
+    NoExperimentLabel {
+        /// File as it was given.
+        file: String,
+        /// Line or row.
+        position: Position,
+    },
+    /// An experiment label that comes back after another.
+    #[error(
+        "{file}: {position}: experiment '{label}' appears again after another one: rows of one experiment must follow each other"
+    )]
+    ExperimentReappears {
+        /// File as it was given.
+        file: String,
+        /// Line or row.
+        position: Position,
+        /// The label.
+        label: String,
+    },
+    /// A column name that occurs twice in the file.
+    #[error("{file}: column '{column}' occurs twice: column names must be unique")]
+    DuplicateColumn {
+        /// File as it was given.
+        file: String,
+        /// Column name.
+        column: String,
+    },
+    /// A column asked for twice.
+    #[error("{file}: column '{column}' is asked for twice: a column is one input or one output")]
+    ColumnTwice {
+        /// File as it was given.
+        file: String,
+        /// Column name.
+        column: String,
+    },
+    /// A column the file does not have.
+    #[error("{file}: no column '{column}': the columns are {available}{suggestion}")]
+    MissingColumn {
+        /// File as it was given.
+        file: String,
+        /// Column name.
+        column: String,
+        /// Columns of the file.
+        available: String,
+        /// A question about a close name, or empty.
+        suggestion: String,
+    },
+    /// No column has a default name.
+    #[error(
+        "{file}: no {kind} column: {letter}, {letter}1, {letter}2… are taken by default and the columns are {available}; name the {kind}s with --{kind}"
+    )]
+    NoDefaultColumns {
+        /// File as it was given.
+        file: String,
+        /// `input` or `output`.
+        kind: &'static str,
+        /// First letter of the default names.
+        letter: char,
+        /// Columns of the file.
+        available: String,
+    },
+    /// Files with different channels.
+    #[error(
+        "{file}: the {kind}s are {found}, expected {expected} as in {first}: all experiments must have the same channels"
+    )]
+    UnequalFiles {
+        /// File as it was given.
+        file: String,
+        /// `input` or `output`.
+        kind: &'static str,
+        /// Channels of this file.
+        found: String,
+        /// Channels of the first file.
+        expected: String,
+        /// The first file.
+        first: String,
+    },
+    /// An array that is no column or table of samples.
+    #[error("{file}: array '{array}' is {shape}: {problem}")]
+    ArrayShape {
+        /// File as it was given.
+        file: String,
+        /// Array name.
+        array: String,
+        /// Its shape or type.
+        shape: String,
+        /// What is expected.
+        problem: &'static str,
+    },
+    /// Arrays of different lengths.
+    #[error(
+        "{file}: array '{array}' has {found} rows, expected {expected} like '{first}': one row per sample in all arrays"
+    )]
+    ArrayLengths {
+        /// File as it was given.
+        file: String,
+        /// Array name.
+        array: String,
+        /// Its rows.
+        found: u64,
+        /// Rows of the first array.
+        expected: u64,
+        /// Name of the first array.
+        first: String,
+    },
+    /// A file that breaks the rules of its format.
+    #[error("{file}: not a readable {format} file: {problem}")]
+    Malformed {
+        /// File as it was given.
+        file: String,
+        /// Format name.
+        format: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A MATLAB file in the HDF5-based format.
+    #[error("{file}: this is a MATLAB v7.3 (HDF5) file, expected v5 to v7: save it in MATLAB with save(..., '-v7')")]
+    MatVersion {
+        /// File as it was given.
+        file: String,
+    },
+    /// A name that is neither a file nor a known data set.
+    #[error(
+        "no file and no data set '{name}': known names are {known}{suggestion}; other names need a folder (--data-dir or INTERVALID_DATA) that holds {name}.csv"
+    )]
+    UnknownName {
+        /// The name given.
+        name: String,
+        /// Names that would work.
+        known: String,
+        /// A question about a close name, or empty.
+        suggestion: String,
+    },
+    /// A known data set that must be fetched by the user.
+    #[error(
+        "the data set '{name}' is not part of this software: get it from {origin} and point --data-dir or INTERVALID_DATA at the folder that holds {name}.csv{searched}"
+    )]
+    NotShipped {
+        /// Its name.
+        name: String,
+        /// Where to get it.
+        origin: &'static str,
+        /// The folder that was searched, or empty.
+        searched: String,
+    },
+    /// The data folder does not exist.
+    #[error("data folder {folder} does not exist: check --data-dir or INTERVALID_DATA")]
+    NoDataDirectory {
+        /// The folder.
+        folder: String,
     },
 }

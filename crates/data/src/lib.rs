@@ -4,6 +4,7 @@
 //! its type is made and nowhere else. Time runs down the rows, channels across.
 
 mod arx;
+mod catalogue;
 mod dataset;
 mod dead_time;
 mod describe;
@@ -11,19 +12,24 @@ mod error;
 mod lag_search;
 mod lags;
 mod least_squares;
+mod load;
 mod normal;
 mod normalise;
+mod read;
 mod split;
 mod window;
 
 pub use arx::ArxModel;
+pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
 pub use dataset::{Channel, Dataset, Experiment};
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
-pub use describe::Warning;
+pub use describe::{ChannelSummary, Summary, Warning, describe};
 pub use error::DataError;
 pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags};
 pub use lags::{InitialState, Lags, write_input_taps, write_regressor};
+pub use load::{DATA_DIR_VARIABLE, available_names, load};
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
+pub use read::{MissingPolicy, Position, ReadOptions, read};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use window::{Window, WindowConfig, Windows, runs};
 

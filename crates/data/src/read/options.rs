@@ -1,0 +1,88 @@
+//! How files are read.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::DataError;
+
+/// What to do where a sample is missing: an empty cell, `NaN`, `NA` or `null`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MissingPolicy {
+    /// Refuse the file, naming the cell.
+    #[default]
+    Error,
+    /// Leave the row out and start a new experiment after it.
+    Split,
+}
+
+impl fmt::Display for MissingPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Split => "split",
+        })
+    }
+}
+
+impl FromStr for MissingPolicy {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<Self, DataError> {
+        match text {
+            "error" => Ok(Self::Error),
+            "split" => Ok(Self::Split),
+            _ => Err(DataError::ParseMissingPolicy { found: text.to_owned() }),
+        }
+    }
+}
+
+/// Which columns of a file are what.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `inputs` | columns named u, u1, u2… | input columns by name; an empty list means a time series without inputs |
+/// | `outputs` | columns named y, y1, y2… | output columns by name |
+/// | `experiment` | none | column whose value changes where a new experiment starts |
+/// | `sample_time` | none | seconds between samples, metadata |
+/// | `delimiter` | by extension | one character between the cells of a text file: `,` for `.csv`, tab for `.tsv` |
+/// | `missing` | `error` | what to do where a sample is missing |
+/// | `name` | stem of the first file | name of the data set |
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadOptions {
+    /// Input columns.
+    pub inputs: Option<Vec<String>>,
+    /// Output columns.
+    pub outputs: Option<Vec<String>>,
+    /// Experiment column.
+    pub experiment: Option<String>,
+    /// Seconds between samples.
+    pub sample_time: Option<f64>,
+    /// Character between cells of text files.
+    pub delimiter: Option<char>,
+    /// What to do where a sample is missing.
+    pub missing: MissingPolicy,
+    /// Name of the data set.
+    pub name: Option<String>,
+}
+
+/// Where in a file something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Line of a text file; the first line, usually the header, is 1.
+    Line(u64),
+    /// Row of an array or table; the first sample is 1.
+    Row(u64),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}

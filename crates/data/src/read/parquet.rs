@@ -1,0 +1,212 @@
+//! Apache Parquet tables: flat columns of numbers; a null is a missing sample.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use parquet::basic::ConvertedType;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use crate::error::DataError;
+use crate::read::arrays::check_columns;
+use crate::read::columns::Selection;
+use crate::read::options::{Position, ReadOptions};
+use crate::read::table::{Labels, Table, push};
+
+/// Records decoded at a time.
+const BATCH: usize = 8192;
+
+/// Reads the chosen columns; also returns the names of all columns.
+pub(super) fn read(
+    file: &str,
+    handle: File,
+    options: &ReadOptions,
+) -> Result<(Vec<String>, Selection, Table), DataError> {
+    // The decoder asserts on some damaged files; a user's file must end in a message, not in a panic.
+    catch_unwind(AssertUnwindSafe(|| read_unguarded(file, handle, options)))
+        .unwrap_or_else(|_| Err(malformed(file, "the file is damaged")))
+}
+
+fn read_unguarded(
+    file: &str,
+    handle: File,
+    options: &ReadOptions,
+) -> Result<(Vec<String>, Selection, Table), DataError> {
+    let reader = SerializedFileReader::new(handle).map_err(|error| malformed(file, error))?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let selection = Selection::new(file, &names, options)?;
+    let mut columns = Vec::new();
+    for index in selection.channels() {
+        let mut column = Vec::new();
+        for_each_value(file, &reader, index, |value| {
+            match value {
+                Value::Number(number) => push(&mut column, number),
+                Value::Null => push(&mut column, f64::NAN),
+                Value::Text(_) => return Err(not_numeric(file, &schema.column(index))),
+            }
+            Ok(())
+        })?;
+        columns.push(column);
+    }
+    let rows = columns.first().map_or(0, Vec::len);
+    if let Some(short) = columns.iter().position(|column| column.len() != rows) {
+        return Err(malformed(
+            file,
+            format!("its columns have {rows} and {} rows", columns[short].len()),
+        ));
+    }
+    let mut labels = Labels::default();
+    if let Some(index) = selection.experiment {
+        let mut row = 0;
+        for_each_value(file, &reader, index, |value| {
+            let label = match value {
+                Value::Number(number) => number.to_string(),
+                Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Value::Null => String::new(),
+            };
+            row += 1;
+            labels.push(row - 1, &label, file, Position::Row(row as u64))
+        })?;
+        if row != rows {
+            return Err(malformed(file, format!("its columns have {rows} and {row} rows")));
+        }
+    }
+    check_columns(file, &names, &selection, &columns, options.missing)?;
+    Ok((names, selection, Table { columns, labels }))
+}
+
+enum Value<'a> {
+    Number(f64),
+    Text(&'a [u8]),
+    Null,
+}
+
+fn malformed(file: &str, problem: impl ToString) -> DataError {
+    DataError::Malformed {
+        file: file.to_owned(),
+        format: "Parquet",
+        problem: problem.to_string(),
+    }
+}
+
+fn not_numeric(file: &str, column: &ColumnDescriptor) -> DataError {
+    DataError::ArrayShape {
+        file: file.to_owned(),
+        array: column.path().string(),
+        shape: format!("of type {}", column.physical_type()),
+        problem: "expected a flat column of real numbers",
+    }
+}
+
+/// Calls `take` for every record of column `index`, in order of the row groups.
+fn for_each_value(
+    file: &str,
+    reader: &SerializedFileReader<File>,
+    index: usize,
+    mut take: impl FnMut(Value<'_>) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let column = reader.metadata().file_metadata().schema_descr().column(index);
+    if column.max_rep_level() > 0 {
+        return Err(not_numeric(file, &column));
+    }
+    for group in 0..reader.num_row_groups() {
+        let pages = reader
+            .get_row_group(group)
+            .and_then(|group| group.get_column_reader(index));
+        match pages.map_err(|error| malformed(file, error))? {
+            ColumnReader::BoolColumnReader(pages) => drain(file, pages, &column, &mut take),
+            ColumnReader::Int32ColumnReader(pages) => drain(file, pages, &column, &mut take),
+            ColumnReader::Int64ColumnReader(pages) => drain(file, pages, &column, &mut take),
+            ColumnReader::FloatColumnReader(pages) => drain(file, pages, &column, &mut take),
+            ColumnReader::DoubleColumnReader(pages) => drain(file, pages, &column, &mut take),
+            ColumnReader::ByteArrayColumnReader(pages) => drain(file, pages, &column, &mut take),
+            _ => Err(not_numeric(file, &column)),
+        }?;
+    }
+    Ok(())
+}
+
+fn drain<T: DataType>(
+    file: &str,
+    mut pages: ColumnReaderImpl<T>,
+    column: &ColumnDescriptor,
+    take: &mut impl FnMut(Value<'_>) -> Result<(), DataError>,
+) -> Result<(), DataError>
+where
+    T::T: Cell,
+{
+    // Unsigned numbers are stored in the signed types of the same width.
+    let unsigned = matches!(
+        column.converted_type(),
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+    );
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    loop {
+        levels.clear();
+        values.clear();
+        let read = pages.read_records(BATCH, Some(&mut levels), None, &mut values);
+        let (records, ..) = read.map_err(|error| malformed(file, error))?;
+        if records == 0 {
+            return Ok(());
+        }
+        let mut present = values.iter();
+        for record in 0..records {
+            // A column that cannot be null has no levels.
+            let null = levels.get(record).is_some_and(|level| *level < column.max_def_level());
+            let value = if null {
+                Some(Value::Null)
+            } else {
+                present.next().map(|value| value.value(unsigned))
+            };
+            take(value.ok_or_else(|| malformed(file, "fewer values than rows"))?)?;
+        }
+    }
+}
+
+/// A stored value as a number or text.
+trait Cell {
+    fn value(&self, unsigned: bool) -> Value<'_>;
+}
+
+impl Cell for bool {
+    fn value(&self, _: bool) -> Value<'_> {
+        Value::Number(f64::from(u8::from(*self)))
+    }
+}
+
+impl Cell for i32 {
+    fn value(&self, unsigned: bool) -> Value<'_> {
+        Value::Number(if unsigned {
+            f64::from(*self as u32)
+        } else {
+            f64::from(*self)
+        })
+    }
+}
+
+impl Cell for i64 {
+    fn value(&self, unsigned: bool) -> Value<'_> {
+        Value::Number(if unsigned { *self as u64 as f64 } else { *self as f64 })
+    }
+}
+
+impl Cell for f32 {
+    fn value(&self, _: bool) -> Value<'_> {
+        Value::Number(f64::from(*self))
+    }
+}
+
+impl Cell for f64 {
+    fn value(&self, _: bool) -> Value<'_> {
+        Value::Number(*self)
+    }
+}
+
+impl Cell for ByteArray {
+    fn value(&self, _: bool) -> Value<'_> {
+        Value::Text(self.data())
+    }
+}

@@ -1,0 +1,232 @@
+//! Text tables with a header row: `.csv` and `.tsv`.
+//!
+//! Read line by line, so that messages carry the editor's line number whatever the line ends and blank lines are, and
+//! so that memory holds the chosen columns and one line.
+
+use std::io::BufRead;
+
+use crate::error::DataError;
+use crate::read::columns::Selection;
+use crate::read::options::{MissingPolicy, Position, ReadOptions};
+use crate::read::table::{Labels, Table, check_value, push};
+
+/// A line longer than this is not a table row.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// Reads the chosen columns; also returns their names, inputs first.
+pub(super) fn read(
+    file: &str,
+    reader: impl BufRead,
+    delimiter: char,
+    options: &ReadOptions,
+) -> Result<(Vec<String>, Selection, Table), DataError> {
+    let mut lines = Lines {
+        file,
+        reader,
+        line: 0,
+        buffer: Vec::new(),
+    };
+    let header = loop {
+        match lines.next_line()? {
+            None => return Err(DataError::EmptyFile { file: file.to_owned() }),
+            Some(text) if text.trim().is_empty() => {}
+            Some(text) => break text.trim_start_matches('\u{feff}').to_owned(),
+        }
+    };
+    let names: Vec<String> = split_cells(&header, delimiter);
+    check_header(file, lines.line, &header, &names, delimiter)?;
+    let selection = Selection::new(file, &names, options)?;
+    let chosen: Vec<usize> = selection.channels().collect();
+    let mut table = Table {
+        columns: vec![Vec::new(); chosen.len()],
+        labels: Labels::default(),
+    };
+    let mut blank_line = None;
+    let mut row = 0;
+    while let Some(text) = lines.next_line()? {
+        if text.trim().is_empty() {
+            blank_line.get_or_insert(lines.line);
+            continue;
+        }
+        let text = text.to_owned();
+        // Blank lines at the end mean nothing; before another row they are missing samples.
+        if let Some(line) = blank_line.take() {
+            if options.missing == MissingPolicy::Error {
+                return Err(DataError::BlankLine {
+                    file: file.to_owned(),
+                    line,
+                });
+            }
+            table.columns.iter_mut().for_each(|column| push(column, f64::NAN));
+            row += 1;
+        }
+        let position = Position::Line(lines.line);
+        let cells = Cells::new(&text, delimiter);
+        if cells.len() != names.len() {
+            let decimal_comma = delimiter == ',' && cells.len() == 2 * names.len();
+            return Err(DataError::RaggedRow {
+                file: file.to_owned(),
+                line: lines.line,
+                expected: names.len(),
+                found: cells.len(),
+                hint: if decimal_comma {
+                    "; decimal commas are not read: write decimal points"
+                } else {
+                    ""
+                },
+            });
+        }
+        for (column, &index) in table.columns.iter_mut().zip(&chosen) {
+            let value = parse(cells.get(index), file, &names[index], position)?;
+            push(
+                column,
+                check_value(value, options.missing, file, &names[index], position)?,
+            );
+        }
+        if let Some(index) = selection.experiment {
+            table.labels.push(row, cells.get(index), file, position)?;
+        }
+        row += 1;
+    }
+    Ok((names, selection, table))
+}
+
+fn parse(cell: &str, file: &str, column: &str, position: Position) -> Result<f64, DataError> {
+    if cell.is_empty()
+        || ["nan", "na", "n/a", "null"]
+            .iter()
+            .any(|word| cell.eq_ignore_ascii_case(word))
+    {
+        return Ok(f64::NAN);
+    }
+    cell.parse().map_err(|_| DataError::NotANumber {
+        file: file.to_owned(),
+        position,
+        column: column.to_owned(),
+        found: cell.chars().take(40).collect(),
+        hint: if cell.contains(',') {
+            ": decimal commas are not read, write decimal points"
+        } else {
+            ""
+        },
+    })
+}
+
+/// Catches the two headers that are no headers before they end in a puzzling message about columns.
+fn check_header(file: &str, line: u64, header: &str, names: &[String], delimiter: char) -> Result<(), DataError> {
+    let other = [';', '\t', ',']
+        .into_iter()
+        .find(|other| *other != delimiter && header.contains(*other));
+    if let ([_], Some(found)) = (names, other) {
+        return Err(DataError::Delimiter {
+            file: file.to_owned(),
+            found,
+            expected: delimiter,
+        });
+    }
+    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        return Err(DataError::NoHeader {
+            file: file.to_owned(),
+            line,
+            found: header.chars().take(40).collect(),
+        });
+    }
+    Ok(())
+}
+
+/// Cells of one line without an allocation per cell; quoted cells take the slow path.
+enum Cells<'a> {
+    Plain(Vec<&'a str>),
+    Quoted(Vec<String>),
+}
+
+impl<'a> Cells<'a> {
+    fn new(text: &'a str, delimiter: char) -> Self {
+        if text.contains('"') {
+            Self::Quoted(split_cells(text, delimiter))
+        } else {
+            Self::Plain(text.split(delimiter).map(str::trim).collect())
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Plain(cells) => cells.len(),
+            Self::Quoted(cells) => cells.len(),
+        }
+    }
+
+    fn get(&self, index: usize) -> &str {
+        match self {
+            Self::Plain(cells) => cells[index],
+            Self::Quoted(cells) => &cells[index],
+        }
+    }
+}
+
+/// Splits at delimiters outside double quotes; a doubled quote inside quotes is a quote.
+fn split_cells(text: &str, delimiter: char) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut quoted = false;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let last = cells.len() - 1;
+        match character {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                cells[last].push('"');
+            }
+            '"' => quoted = !quoted,
+            c if c == delimiter && !quoted => cells.push(String::new()),
+            c => cells[last].push(c),
+        }
+    }
+    cells.iter_mut().for_each(|cell| *cell = cell.trim().to_owned());
+    cells
+}
+
+struct Lines<'a, R> {
+    file: &'a str,
+    reader: R,
+    line: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<'_, R> {
+    /// The next line without its end, `None` at the end of the file.
+    fn next_line(&mut self) -> Result<Option<&str>, DataError> {
+        self.buffer.clear();
+        let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE as u64);
+        let read = limited.read_until(b'\n', &mut self.buffer);
+        read.map_err(|source| DataError::Io {
+            file: self.file.to_owned(),
+            source,
+        })?;
+        if self.buffer.is_empty() {
+            return Ok(None);
+        }
+        self.line += 1;
+        if self.buffer.len() >= LONGEST_LINE {
+            return Err(DataError::LongLine {
+                file: self.file.to_owned(),
+                line: self.line,
+                limit: LONGEST_LINE,
+            });
+        }
+        let text = std::str::from_utf8(&self.buffer).map_err(|_| DataError::NotUtf8 {
+            file: self.file.to_owned(),
+            line: self.line,
+        })?;
+        Ok(Some(text.trim_end_matches(['\n', '\r'])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_protect_delimiters() {
+        assert_eq!(split_cells(r#" "a, ""b""" ,c,"#, ','), [r#"a, "b""#, "c", ""]);
+    }
+}
