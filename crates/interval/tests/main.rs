@@ -1,0 +1,9 @@
+//! One binary; a module per concern.
+
+mod accuracy;
+mod containment;
+mod enclosure;
+mod interval;
+mod network;
+mod reference;
+mod strategies;
