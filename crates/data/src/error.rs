@@ -515,4 +515,14 @@ pub enum DataError {
         /// The folder.
         folder: String,
     },
+    /// A parameter of a synthetic system that is out of range.
+    #[error("synthetic system: {parameter} = {value} is out of range: expected {allowed}")]
+    SyntheticParameter {
+        /// Field name.
+        parameter: &'static str,
+        /// The value given.
+        value: f64,
+        /// What is accepted.
+        allowed: &'static str,
+    },
 }

@@ -17,6 +17,7 @@ mod normal;
 mod normalise;
 mod read;
 mod split;
+mod synthetic;
 mod window;
 
 pub use arx::ArxModel;
@@ -31,6 +32,7 @@ pub use load::{DATA_DIR_VARIABLE, available_names, load};
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use read::{MissingPolicy, Position, ReadOptions, read};
 pub use split::{Part, Segment, Split, SplitFractions};
+pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
 pub use window::{Window, WindowConfig, Windows, runs};
 
 /// `Result` with this crate's error.
