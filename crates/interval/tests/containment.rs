@@ -71,6 +71,21 @@ proptest! {
     }
 
     #[test]
+    fn cancelling_dot_product_holds_the_exact_result(
+        terms in prop::collection::vec((-8.0..8.0_f64, -8.0..8.0_f64), 2..32),
+    ) {
+        // The rounded sum is taken away again, so what is left is what rounding dropped, and its own rounding shows.
+        let rounded: f64 = terms.iter().map(|(x, y)| x * y).sum();
+        let points = |values: Vec<f64>| -> Vec<_> {
+            values.into_iter().map(|value| Enclosure::from_point(value).unwrap()).collect()
+        };
+        let left = points(terms.iter().map(|term| term.0).chain([-rounded]).collect());
+        let right = points(terms.iter().map(|term| term.1).chain([1.0]).collect());
+        let value = terms.iter().fold(exact(-rounded), |sum, &(x, y)| sum + exact(x) * exact(y));
+        prop_assert!(holds(Enclosure::dot(Enclosure::ZERO, &left, &right).unwrap(), &value));
+    }
+
+    #[test]
     fn bounded_dot_product_is_nearly_tight(terms in prop::collection::vec((-8.0..8.0_f64, -8.0..8.0_f64), 1..64)) {
         let points = |values: Vec<f64>| -> Vec<_> {
             values.into_iter().map(|value| Enclosure::from_point(value).unwrap()).collect()

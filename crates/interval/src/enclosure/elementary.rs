@@ -7,8 +7,9 @@
 //! multi-precision library. `tanh`, `sigmoid` and `softplus` are composed from these three in directed rounding, so they
 //! add no assumption of their own.
 //!
-//! The stated excess over the exact image adds up from 3 units for one of the three functions (1 assumed, 2 of widening),
-//! twice that after a change of binade, and one unit per directed operation that follows.
+//! The stated excess over the exact image, in units of the computed end, adds up from up to 4 for one of the three
+//! functions (1 assumed, 2 of widening, more next to a power of two where the unit halves), at most doubled relative
+//! to a result in another binade, and the directed operations that follow.
 //!
 //! Each function increases, so the exact image of `[a, b]` is `[f(a), f(b)]`: a lower bound of `f(a)` and an upper
 //! bound of `f(b)` enclose it, even where the computed function is not monotone in its last bit.
@@ -104,7 +105,7 @@ impl Enclosure {
         Self::from_ends(bounds(self.inf()).0, bounds(self.sup()).1)
     }
 
-    /// Exponential; at most 3 units in the last place beyond the exact image at each end, and never below 0.
+    /// Exponential; at most 4 units in the last place beyond the exact image at each end, and never below 0.
     ///
     /// ```
     /// use intervalid_interval::Enclosure;
@@ -119,7 +120,7 @@ impl Enclosure {
         self.map_increasing(exp_bounds)
     }
 
-    /// Hyperbolic tangent; at most 8 units in the last place beyond the exact image at each end, and within `[-1, 1]`.
+    /// Hyperbolic tangent; at most 9 units in the last place beyond the exact image at each end, and within `[-1, 1]`.
     ///
     /// ```
     /// use intervalid_interval::Enclosure;
@@ -133,7 +134,7 @@ impl Enclosure {
         self.map_increasing(tanh_bounds)
     }
 
-    /// Logistic sigmoid `1 / (1 + exp(-x))`; at most 8 units in the last place beyond the exact image at each end, and within
+    /// Logistic sigmoid `1 / (1 + exp(-x))`; at most 9 units in the last place beyond the exact image, and within
     /// `[0, 1]`.
     ///
     /// ```
@@ -148,7 +149,7 @@ impl Enclosure {
         self.map_increasing(sigmoid_bounds)
     }
 
-    /// Softplus `ln(1 + exp(x))`; at most 9 units in the last place beyond the exact image at each end, and never below 0.
+    /// Softplus `ln(1 + exp(x))`; at most 11 units in the last place beyond the exact image, and never below 0.
     ///
     /// ```
     /// use intervalid_interval::Enclosure;
