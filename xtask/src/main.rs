@@ -1,2 +1,71 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks, started as `cargo xtask TASK`. Nothing is installed system-wide and nothing outside `target/` is written.
+
+mod bench_peers;
+mod repository;
+mod step;
+mod test;
+
+use std::{path::PathBuf, process::ExitCode};
+
+const HELP: &str = "\
+usage: cargo xtask TASK [options]
+
+  test [--only NAME]…    everything CI runs; --only picks steps (see --list)
+  test --list            names of the steps
+  bench-peers [--rounds N] [--seconds S] [--torch-index URL] [--peers-only]
+                         one training iteration here, in JAX and in PyTorch, as a Markdown table
+
+`test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a
+failure, except for the advisory check, which needs a database from the network.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (task, options) = match arguments.split_first() {
+        Some((task, options)) => (task.as_str(), options),
+        None => ("--help", &[][..]),
+    };
+    if options.iter().any(|option| option == "--help" || option == "-h") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    let result = match task {
+        "test" => test::run(options),
+        "bench-peers" => bench_peers::run(options),
+        "help" | "--help" | "-h" => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        other => Err(anyhow::Error::new(UsageError(format!("unknown task `{other}`")))),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            if error.is::<UsageError>() {
+                eprintln!("\n{HELP}");
+                return ExitCode::from(2);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The command line was wrong; nothing ran.
+#[derive(Debug)]
+struct UsageError(String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Root of the workspace.
+fn root() -> PathBuf {
+    let mut path = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    path.pop();
+    path
+}

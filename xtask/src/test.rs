@@ -1,0 +1,174 @@
+//! `cargo xtask test`: everything CI runs.
+
+use std::{path::PathBuf, process::Command};
+
+use crate::{
+    UsageError, repository, root,
+    step::{Outcome, Step, cargo, execute, has_cargo_tool, run_all},
+};
+
+/// In the order they run: cheap ones first, so that a slip shows early.
+const STEPS: &[Step] = &[
+    Step {
+        name: "format",
+        run: || execute(&mut cargo(&["fmt", "--all", "--check"])),
+    },
+    Step {
+        name: "lock-file",
+        run: lock_file,
+    },
+    Step {
+        name: "versions",
+        run: repository::versions,
+    },
+    Step {
+        name: "data-files",
+        run: repository::data_files,
+    },
+    Step {
+        name: "licences",
+        run: repository::licences,
+    },
+    Step {
+        name: "advisories",
+        run: advisories,
+    },
+    Step {
+        name: "clippy",
+        run: clippy,
+    },
+    Step {
+        name: "tests",
+        run: tests,
+    },
+    Step {
+        name: "doc-tests",
+        run: || execute(&mut cargo(&["test", "--workspace", "--doc", "--locked"])),
+    },
+    Step {
+        name: "docs",
+        run: docs,
+    },
+    Step {
+        name: "benches",
+        run: || execute(&mut cargo(&["bench", "--workspace", "--no-run", "--locked"])),
+    },
+];
+
+pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
+    let mut only = Vec::new();
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        match option.as_str() {
+            "--list" => {
+                STEPS.iter().for_each(|step| println!("{}", step.name));
+                return Ok(true);
+            }
+            "--only" => {
+                let name = options
+                    .next()
+                    .ok_or_else(|| UsageError("--only needs the name of a step".into()))?;
+                if !STEPS.iter().any(|step| step.name == name) {
+                    return Err(UsageError(format!("no step is named `{name}`")).into());
+                }
+                only.push(name.as_str());
+            }
+            other => return Err(UsageError(format!("unknown option `{other}`")).into()),
+        }
+    }
+    let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let chosen = STEPS.iter().filter(|step| only.is_empty() || only.contains(&step.name));
+    Ok(run_all(chosen, in_ci))
+}
+
+fn lock_file() -> anyhow::Result<Outcome> {
+    let mut command = cargo(&["metadata", "--locked", "--format-version", "1"]);
+    println!("$ cargo metadata --locked");
+    let status = command.stdout(std::process::Stdio::null()).status()?;
+    Ok(if status.success() {
+        Outcome::Passed
+    } else {
+        Outcome::Failed("Cargo.lock is not up to date".into())
+    })
+}
+
+/// Tests that read data sets which may not be redistributed pass without them, and test runners hide what a passing test
+/// prints; so their absence is reported here.
+fn data_sets() -> anyhow::Result<Outcome> {
+    let folder = match std::env::var_os("INTERVALID_DATA") {
+        Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+        _ => root().join("../shared/data"),
+    };
+    let present = |name: &str| {
+        let stems = [name.to_owned(), name.replace('-', "_")];
+        stems.iter().any(|stem| folder.join(format!("{stem}.csv")).is_file())
+    };
+    let missing: Vec<&str> = repository::NOT_REDISTRIBUTABLE
+        .iter()
+        .copied()
+        .filter(|name| !present(name))
+        .collect();
+    Ok(if missing.is_empty() {
+        Outcome::Passed
+    } else {
+        Outcome::Skipped(format!(
+            "tests on {} check nothing: set INTERVALID_DATA to their folder",
+            missing.join(", ")
+        ))
+    })
+}
+
+fn clippy() -> anyhow::Result<Outcome> {
+    execute(&mut cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+fn tests() -> anyhow::Result<Outcome> {
+    if has_cargo_tool("nextest") {
+        execute(&mut cargo(&[
+            "nextest",
+            "run",
+            "--workspace",
+            "--locked",
+            "--no-fail-fast",
+            "--no-tests",
+            "pass",
+        ]))
+    } else {
+        println!("cargo-nextest is not installed: using cargo test, which runs the same tests");
+        execute(&mut cargo(&[
+            "test",
+            "--workspace",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--locked",
+            "--no-fail-fast",
+        ]))
+    }
+}
+
+fn docs() -> anyhow::Result<Outcome> {
+    let mut command: Command = cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
+    execute(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Known vulnerabilities, by cargo-deny. Its database is a git repository elsewhere, so a closed machine cannot check:
+/// that is reported and not counted as a failure, in CI too.
+fn advisories() -> anyhow::Result<Outcome> {
+    if !has_cargo_tool("deny") {
+        return Ok(Outcome::Unavailable("cargo-deny is not installed".into()));
+    }
+    let fetched = execute(&mut cargo(&["deny", "fetch", "db"]))?;
+    if !matches!(fetched, Outcome::Passed) {
+        return Ok(Outcome::Unavailable("the advisory database cannot be reached".into()));
+    }
+    execute(&mut cargo(&["deny", "check", "advisories", "bans", "sources"]))
+}
