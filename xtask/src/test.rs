@@ -26,6 +26,10 @@ const STEPS: &[Step] = &[
         run: repository::data_files,
     },
     Step {
+        name: "data-sets",
+        run: data_sets,
+    },
+    Step {
         name: "licences",
         run: repository::licences,
     },
