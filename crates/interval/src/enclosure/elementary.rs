@@ -1,11 +1,11 @@
 //! Rigorous exponential and activations.
 //!
-//! Everything rests on one assumption about three functions of the portable `libm` crate, the fdlibm
-//! `exp`, `expm1` and `log1p`: **the result is off by less than 1 unit in the last place** (the authors' error
-//! analysis, stated in the sources). Two floats outward cover an error of one unit on either side of a power of
-//! two. `tests/accuracy.rs` checks the bound, with its margin, against a correctly rounded
-//! multi-precision library. `tanh`, `sigmoid` and `softplus` are composed from these three in directed rounding, so they
-//! add no assumption of their own.
+//! Everything rests on one assumption about three functions of the portable `libm` crate, ports of FreeBSD's
+//! `e_exp.c`, `s_expm1.c` and `s_log1p.c`: **the result is off by less than 1 unit in the last place** (the authors'
+//! error analysis, stated in each of those files). Two floats outward cover an error of one unit on either side of a
+//! power of two. `tests/accuracy.rs` checks the bound against a correctly rounded multi-precision library; the worst of
+//! 400 000 draws each was 0.90 (`exp`), 0.82 (`expm1`) and 0.83 (`log1p`) with libm 0.2.16. `tanh`, `sigmoid` and
+//! `softplus` are composed from these three in directed rounding, so they add no assumption of their own.
 //!
 //! The stated excess over the exact image, in units of the computed end, adds up from up to 4 for one of the three
 //! functions (1 assumed, 2 of widening, more next to a power of two where the unit halves), at most doubled relative
