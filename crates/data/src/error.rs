@@ -36,7 +36,8 @@ pub enum DataError {
     },
     /// An experiment with another number of columns than the data set has channels.
     #[error(
-        "experiment '{experiment}' has {found} {kind} column(s), expected {expected}: all experiments must have the same \
+        "experiment '{experiment}' has {found} {kind} column(s), expected {expected}: all experiments must have the \
+         same \
          channels"
     )]
     ExperimentWidth {
@@ -65,7 +66,8 @@ pub enum DataError {
     },
     /// A NaN or infinity in a data set that was built from arrays.
     #[error(
-        "experiment '{experiment}': channel '{channel}' is {found} at sample {sample} (counted from 0): samples must be finite"
+        "experiment '{experiment}': channel '{channel}' is {found} at sample {sample} (counted from 0): samples must \
+         be finite"
     )]
     NonFiniteSample {
         /// Experiment name.
@@ -136,7 +138,8 @@ pub enum DataError {
     },
     /// A channel that does not move over the part it is normalised with.
     #[error(
-        "channel '{channel}' is constant ({value}) over all {samples} samples of the training part: remove it or train on \
+        "channel '{channel}' is constant ({value}) over all {samples} samples of the training part: remove it or \
+         train on \
          a part in which it moves"
     )]
     ConstantChannel {
@@ -155,7 +158,8 @@ pub enum DataError {
     },
     /// Values so large or so close that mean or standard deviation overflow or vanish.
     #[error(
-        "channel '{channel}' ranges from {lowest:e} to {highest:e}, which is outside what double precision can normalise: \
+        "channel '{channel}' ranges from {lowest:e} to {highest:e}, which is outside what double precision can \
+         normalise: \
          rescale it"
     )]
     StatisticsOverflow {
@@ -291,7 +295,8 @@ pub enum DataError {
     },
     /// Cells separated by another character than expected.
     #[error(
-        "{file}: the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?} if the numbers have decimal points, or save the file with commas between cells and decimal points"
+        "{file}: the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?} if the \
+         numbers have decimal points, or save the file with commas between cells and decimal points"
     )]
     Delimiter {
         /// File as it was given.
@@ -303,7 +308,8 @@ pub enum DataError {
     },
     /// A blank line between rows.
     #[error(
-        "{file}: line {line} is blank, expected a sample: delete the line, or use the missing-sample policy 'split' if samples are missing there"
+        "{file}: line {line} is blank, expected a sample: delete the line, or use the missing-sample policy 'split' \
+         if samples are missing there"
     )]
     BlankLine {
         /// File as it was given.
@@ -353,7 +359,8 @@ pub enum DataError {
     },
     /// A missing sample where the policy is to refuse.
     #[error(
-        "{file}: {position}, column '{column}': missing sample (empty or NaN): fill it, or use the missing-sample policy 'split' to start a new experiment there"
+        "{file}: {position}, column '{column}': missing sample (empty or NaN): fill it, or use the missing-sample \
+         policy 'split' to start a new experiment there"
     )]
     MissingSample {
         /// File as it was given.
@@ -373,7 +380,8 @@ pub enum DataError {
     },
     /// An experiment label that comes back after another.
     #[error(
-        "{file}: {position}: experiment '{label}' appears again after another one: rows of one experiment must follow each other"
+        "{file}: {position}: experiment '{label}' appears again after another one: rows of one experiment must \
+         follow each other"
     )]
     ExperimentReappears {
         /// File as it was given.
@@ -413,7 +421,8 @@ pub enum DataError {
     },
     /// No column has a default name.
     #[error(
-        "{file}: no {kind} column: {letter}, {letter}1, {letter}2… are taken by default and the columns are {available}; name the {kind}s with --{kind}"
+        "{file}: no {kind} column: {letter}, {letter}1, {letter}2… are taken by default and the columns are \
+         {available}; name the {kind}s with --{kind}"
     )]
     NoDefaultColumns {
         /// File as it was given.
@@ -427,7 +436,8 @@ pub enum DataError {
     },
     /// Files with different channels.
     #[error(
-        "{file}: the {kind}s are {found}, expected {expected} as in {first}: all experiments must have the same channels"
+        "{file}: the {kind}s are {found}, expected {expected} as in {first}: all experiments must have the same \
+         channels"
     )]
     UnequalFiles {
         /// File as it was given.
@@ -487,7 +497,8 @@ pub enum DataError {
     },
     /// A name that is neither a file nor a known data set.
     #[error(
-        "no file and no data set '{name}': known names are {known}{suggestion}; other names need a folder (--data-dir or INTERVALID_DATA) that holds {name}.csv"
+        "no file and no data set '{name}': known names are {known}; other names need a folder (--data-dir or \
+         INTERVALID_DATA) that holds {name}.csv{suggestion}"
     )]
     UnknownName {
         /// The name given.
@@ -499,7 +510,8 @@ pub enum DataError {
     },
     /// A known data set that must be fetched by the user.
     #[error(
-        "the data set '{name}' is not part of this software: get it from {origin} and point --data-dir or INTERVALID_DATA at the folder that holds {name}.csv{searched}"
+        "the data set '{name}' is not part of this software (source: {origin}): point --data-dir or INTERVALID_DATA \
+         at a folder that holds {name}.csv{searched}"
     )]
     NotShipped {
         /// Its name.

@@ -18,7 +18,7 @@ use crate::error::DataError;
 /// | field | symbol | default | range |
 /// |---|---|---|---|
 /// | `outflow_upper` | k₁ | 0.1 | ≥ 0 |
-/// | `inflow_lower` | k₂ | 0.1 | ≥ 0 |
+/// | `inflow_lower` | k₂ | 0.12 | ≥ 0 |
 /// | `outflow_lower` | k₃ | 0.1 | ≥ 0 |
 /// | `pump` | k₄ | 0.1 | |
 /// | `overflow` | | 10 | > 0 |
@@ -56,7 +56,7 @@ impl Default for TwoTank {
     fn default() -> Self {
         Self {
             outflow_upper: 0.1,
-            inflow_lower: 0.1,
+            inflow_lower: 0.12,
             outflow_lower: 0.1,
             pump: 0.1,
             overflow: 10.0,

@@ -1,0 +1,110 @@
+//! The data sets that are known by name.
+
+use intervalid_data::{
+    ArxModel, CATALOGUE, InitialState, KnownDataset, Lags, Normaliser, ReadOptions, Split, Window, Windows,
+    available_names, describe, known_dataset, load, read, runs,
+};
+use intervalid_testkit::require_dataset;
+
+fn built_in(name: &str) -> intervalid_data::Dataset {
+    load(&[name], None, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn built_in_sets_load_with_their_metadata() {
+    for known in CATALOGUE.iter().filter(|known| known.is_built_in()) {
+        let dataset = built_in(known.name);
+        assert_eq!((dataset.name(), dataset.samples()), (known.name, known.samples));
+        assert_eq!(dataset.sample_time(), known.sample_time);
+        assert_eq!(dataset.inputs()[0].unit.as_deref(), known.input.1);
+        assert_eq!(dataset.outputs()[0].unit.as_deref(), known.output.1);
+        assert!(available_names(None).contains(&known.name.to_owned()));
+    }
+    let dryer = built_in("hair_dryer");
+    assert!((dryer.experiments()[0].input(0)[0] - 6.41).abs() < 1e-12);
+}
+
+#[test]
+fn the_dryer_is_described() {
+    let summary = describe(&built_in("hair-dryer"));
+    assert_eq!(summary.inputs[0].levels, 2);
+    let warnings: Vec<String> = summary.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings.contains(&"channel 'u' takes only 2 distinct values".to_owned()),
+        "{warnings:?}"
+    );
+}
+
+fn paper_windows(known: &KnownDataset, dataset: &intervalid_data::Dataset) -> (usize, usize) {
+    let split = Split::new(dataset, known.split()).expect("splits");
+    let windows = Windows::new(
+        dataset,
+        &split.train,
+        known.lags,
+        InitialState::ZeroPadded,
+        known.window,
+    );
+    (split.train.samples(), windows.expect("windows").len())
+}
+
+/// Counts by the formula ⌊(K_train-N-1)/n_step⌋ + 1.
+#[test]
+fn paper_windows_of_the_built_in_sets() {
+    for (name, expected) in [("hair-dryer", (400, 185)), ("robot-arm", (410, 380))] {
+        let known = known_dataset(name).expect("known");
+        assert_eq!(paper_windows(known, &built_in(name)), expected, "{name}");
+    }
+}
+
+#[test]
+fn paper_windows_of_the_sets_that_are_not_shipped() {
+    for (name, expected) in [("mr-damper", (1866, 366)), ("heat-exchanger", (800, 144))] {
+        let Some(path) = require_dataset(name) else { continue };
+        let known = known_dataset(name).expect("known");
+        let dataset = read(&[&path], &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(dataset.samples(), known.samples, "{name}");
+        assert_eq!(paper_windows(known, &dataset), expected, "{name}");
+        let named = load(&[name], path.parent(), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((named.name(), named.sample_time()), (name, known.sample_time));
+    }
+}
+
+#[test]
+fn the_exchanger_starts_with_a_constant_stretch() {
+    let Some(path) = require_dataset("heat-exchanger") else {
+        return;
+    };
+    let dataset = read(&[path], &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let warnings: Vec<String> = describe(&dataset).warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings.iter().any(|warning| warning.contains("does not change over")),
+        "{warnings:?}"
+    );
+}
+
+/// 100·RMSE of the ARX free run over the test half of the robot arm, as stated in the project's mathematics page: 20.5
+/// (order 2, 6 taps) when one output is known, 1.07 (order 8, 6 taps) when n_y are.
+#[test]
+fn the_initial_state_matters_on_the_robot_arm() {
+    let dataset = built_in("robot-arm");
+    let known = known_dataset("robot-arm").expect("known");
+    let split = Split::new(&dataset, known.split()).expect("splits");
+    let part = &split.train;
+    let normaliser = Normaliser::fit(&dataset, part).expect("fits");
+    let scaled = normaliser.scale::<f64>(&dataset);
+    let score = |lags: Lags, initial| {
+        let model = ArxModel::fit(&scaled, part, lags, true).expect("fits");
+        let run: Window = runs(&dataset, &split.test, lags, initial).expect("runs")[0];
+        let simulated = model.simulate(&scaled.experiments()[0], run, initial);
+        let measured = &dataset.experiments()[0].output(0)[run.scored(initial)];
+        let errors = simulated[0]
+            .iter()
+            .zip(measured)
+            .map(|(y, m)| normaliser.output_to_physical(0, *y) - m);
+        100.0 * (errors.map(|e| e * e).sum::<f64>() / measured.len() as f64).sqrt()
+    };
+    let padded = score(Lags { nx: 5, nd: 1, ny: 2 }, InitialState::ZeroPadded);
+    let measured = score(Lags { nx: 5, nd: 0, ny: 8 }, InitialState::Measured);
+    assert!((padded - 20.5).abs() < 0.2, "{padded}");
+    assert!((measured - 1.07).abs() < 0.02, "{measured}");
+}

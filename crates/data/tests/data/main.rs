@@ -1,0 +1,19 @@
+//! Integration tests of the data crate, one module per concern.
+
+mod analysis;
+mod bad_input;
+mod damage;
+mod known;
+mod properties;
+mod readers;
+mod synthetic;
+
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn names(list: &[&str]) -> Option<Vec<String>> {
+    Some(list.iter().map(|name| (*name).to_owned()).collect())
+}

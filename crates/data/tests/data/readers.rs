@@ -1,0 +1,156 @@
+//! The same small record through every format.
+
+use std::fs;
+
+use intervalid_data::{Dataset, MissingPolicy, ReadOptions, load, read};
+
+use crate::{fixture, names};
+
+/// Six samples of u1 = k, u2 = -k/2 (or as `second` says), y = k².
+fn assert_record(dataset: &Dataset, second: f64) {
+    assert_eq!(
+        dataset.inputs().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+        ["u1", "u2"]
+    );
+    assert_eq!(dataset.outputs()[0].name, "y");
+    let experiment = &dataset.experiments()[0];
+    assert_eq!((dataset.experiments().len(), experiment.len()), (1, 6));
+    for k in 0..6 {
+        let time = k as f64;
+        assert!((experiment.input(0)[k] - time).abs() < 1e-12);
+        assert!((experiment.input(1)[k] - second * time).abs() < 1e-12);
+        assert!((experiment.output(0)[k] - time * time).abs() < 1e-12);
+    }
+}
+
+fn read_fixture(name: &str, options: &ReadOptions) -> Dataset {
+    read(&[fixture(name)], options).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn matlab_and_numpy() {
+    for name in [
+        "plain.mat",
+        "compressed.mat",
+        "single.mat",
+        "plain.npz",
+        "compressed.npz",
+    ] {
+        assert_record(&read_fixture(name, &ReadOptions::default()), -0.5);
+    }
+    assert_record(&read_fixture("integers.mat", &ReadOptions::default()), -1.0);
+}
+
+#[test]
+fn npy_columns_are_numbered() {
+    for (name, second) in [("table.npy", -0.5), ("fortran.npy", 0.0)] {
+        let options = ReadOptions {
+            inputs: names(&["c1", "c2"]),
+            outputs: names(&["c3"]),
+            ..ReadOptions::default()
+        };
+        let dataset = read_fixture(name, &options);
+        let experiment = &dataset.experiments()[0];
+        assert!((experiment.output(0)[5] - 25.0).abs() < 1e-12, "{name}");
+        // The integer copy has cut -0.5·k towards zero.
+        let expected = if second < 0.0 { -2.5 } else { -2.0 };
+        assert!((experiment.input(1)[5] - expected).abs() < 1e-12, "{name}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet() {
+    for name in ["plain.parquet", "zstd.parquet"] {
+        assert_record(&read_fixture(name, &ReadOptions::default()), -0.5);
+    }
+    let by_run = ReadOptions {
+        experiment: Some("run".into()),
+        ..ReadOptions::default()
+    };
+    let dataset = read_fixture("plain.parquet", &by_run);
+    let found: Vec<(&str, usize)> = dataset.experiments().iter().map(|e| (e.name(), e.len())).collect();
+    assert_eq!(found, [("plain:a", 3), ("plain:b", 3)]);
+    let split = ReadOptions {
+        missing: MissingPolicy::Split,
+        ..ReadOptions::default()
+    };
+    let dataset = read_fixture("nulls.parquet", &split);
+    assert_eq!(
+        dataset.experiments().iter().map(|e| e.len()).collect::<Vec<_>>(),
+        [2, 1]
+    );
+}
+
+fn read_text(file: &str, content: &str, options: &ReadOptions) -> Dataset {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(file);
+    fs::write(&path, content).expect("writes");
+    read(&[path], options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn text_dialects() {
+    let rows = "0,-0.0,0\n1,-.5,1\n2,-1,4\n3,-1.5,9.0\n4,-2.,16\n5,-2.5e0,+25";
+    let plain = format!("u1,u2,y\n{rows}");
+    assert_record(&read_text("a.csv", &plain, &ReadOptions::default()), -0.5);
+    let windows = format!("\u{feff}\"u1\", u2 ,y\r\n{}\r\n\r\n", rows.replace('\n', "\r\n"));
+    assert_record(&read_text("a.CSV", &windows, &ReadOptions::default()), -0.5);
+    assert_record(
+        &read_text("a.tsv", &plain.replace(',', "\t"), &ReadOptions::default()),
+        -0.5,
+    );
+    let semicolon = ReadOptions {
+        delimiter: Some(';'),
+        ..ReadOptions::default()
+    };
+    assert_record(&read_text("a.csv", &plain.replace(',', ";"), &semicolon), -0.5);
+}
+
+#[test]
+fn gaps_and_labels_start_experiments() {
+    let options = ReadOptions {
+        experiment: Some("run".into()),
+        missing: MissingPolicy::Split,
+        sample_time: Some(0.5),
+        ..ReadOptions::default()
+    };
+    let dataset = read_text("a.csv", "run,u,y\na,1,1\na,2,\na,3,3\na,4,4\nb,5,5\nb,NA,6\n", &options);
+    let found: Vec<(&str, usize)> = dataset.experiments().iter().map(|e| (e.name(), e.len())).collect();
+    assert_eq!(found, [("a:a#1", 1), ("a:a#2", 2), ("a:b", 1)]);
+    let warnings: Vec<String> = dataset.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].ends_with("a.csv: 2 row(s) with missing samples left out, 3 experiment(s) remain"));
+    assert_eq!(dataset.sample_time(), Some(0.5));
+
+    let blank = ReadOptions {
+        missing: MissingPolicy::Split,
+        ..ReadOptions::default()
+    };
+    let dataset = read_text("a.csv", "u,y\n1,1\n\n\n3,3\n\n", &blank);
+    assert_eq!(dataset.experiments().len(), 2);
+}
+
+#[test]
+fn several_files_are_several_experiments() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    fs::write(folder.path().join("monday.csv"), "y,u\n1,2\n3,4\n").expect("writes");
+    fs::write(folder.path().join("tue_sday.csv"), "u,y\n5,6\n").expect("writes");
+    let dataset = load(&["monday", "tue-sday"], Some(folder.path()), &ReadOptions::default()).expect("loads");
+    assert_eq!(
+        dataset.experiments().iter().map(|e| e.name()).collect::<Vec<_>>(),
+        ["monday", "tue_sday"]
+    );
+    assert!((dataset.experiments()[0].input(0)[1] - 4.0).abs() < 1e-12);
+    assert_eq!((dataset.samples(), dataset.name()), (3, "monday"));
+}
+
+#[test]
+fn a_time_series_is_read_with_an_empty_input_list() {
+    let options = ReadOptions {
+        inputs: names(&[]),
+        ..ReadOptions::default()
+    };
+    let dataset = read_text("a.csv", "u,y\n1,2\n", &options);
+    assert!(dataset.inputs().is_empty());
+}
