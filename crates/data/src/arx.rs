@@ -166,7 +166,14 @@ pub(crate) fn push_rows(
     let (inputs, outputs) = channels(scaled);
     let width = lags.regressor_len(inputs, outputs);
     for segment in part.segments() {
-        let experiment = &scaled.experiments()[segment.experiment];
+        let experiment = scaled.experiments().get(segment.experiment);
+        let samples = experiment.map_or(0, ScaledExperiment::len);
+        let Some(experiment) = experiment.filter(|_| segment.end <= samples) else {
+            return Err(DataError::ForeignPart {
+                segment: *segment,
+                samples,
+            });
+        };
         for k in segment.start.max(lags.memory())..segment.end {
             factor.push_row(|row| {
                 write_regressor(experiment, lags, k, &mut row[..width]);
@@ -263,6 +270,16 @@ mod tests {
         };
         let run = model.simulate(&scaled.experiments()[0], window, InitialState::ZeroPadded);
         assert!(run[0].iter().all(|y| y.is_finite()));
+    }
+
+    #[test]
+    fn a_part_of_another_record_is_refused() {
+        let lags = Lags { nx: 0, nd: 0, ny: 1 };
+        let message = ArxModel::fit(&second_order(20), &part(0, 21), lags, false).map_err(|e| e.to_string());
+        assert_eq!(
+            message.map(|_| ()),
+            Err("samples 0..21 of experiment 0 do not exist: it has 20 samples; split the same data set".to_owned())
+        );
     }
 
     #[test]

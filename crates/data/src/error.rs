@@ -537,4 +537,16 @@ pub enum DataError {
         /// What is accepted.
         allowed: &'static str,
     },
+    /// A data set with other numbers of channels than a normaliser.
+    #[error("data set '{dataset}' has {found} {kind}(s), expected {expected}")]
+    ChannelCount {
+        /// Name of the data set.
+        dataset: String,
+        /// `input` or `output`.
+        kind: &'static str,
+        /// Channels of the normaliser.
+        expected: usize,
+        /// Channels of the data set.
+        found: usize,
+    },
 }

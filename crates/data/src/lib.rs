@@ -2,6 +2,29 @@
 //!
 //! The path is [`Dataset`] → [`Split`] → [`Normaliser`] → [`Scaled`] → [`Windows`], and each promise is checked where
 //! its type is made and nowhere else. Time runs down the rows, channels across.
+//!
+//! ```
+//! use intervalid_data::*;
+//!
+//! let dataset = load(&["robot-arm"], None, &ReadOptions::default())?;
+//! let split = Split::new(&dataset, SplitFractions::default())?;
+//! let normaliser = Normaliser::fit(&dataset, &split.train)?;
+//! let scaled = normaliser.scale::<f32>(&dataset);
+//! let lags = Lags::new(2, 1, 3)?;
+//! let config = WindowConfig { length: 30, step: 1 };
+//! let windows = Windows::new(&dataset, &split.train, lags, InitialState::ZeroPadded, config)?;
+//! let first = windows.get(0);
+//! let known_output = scaled.experiments()[first.experiment].output(0)[first.start];
+//! assert!(known_output.is_finite());
+//! # Ok::<(), DataError>(())
+//! ```
+//!
+//! Before fitting: [`describe`] a record, [`estimate_dead_time`], [`suggest_lags`]. A linear model to compare with is
+//! [`ArxModel`]; systems whose truth is known are [`LinearSystem`], [`WienerSystem`], [`BoucWenDamper`] and [`TwoTank`].
+//!
+//! | feature | default | without it |
+//! |---|---|---|
+//! | `parquet` | on | `.parquet` files are refused with an error that names the feature |
 
 mod arx;
 mod catalogue;

@@ -73,10 +73,32 @@ impl Normaliser {
         }
     }
 
+    /// Whether `dataset` has the channels the normaliser was fitted for; ask before scaling data that a saved model meets
+    /// for the first time.
+    ///
+    /// # Errors
+    /// Names the kind of channel and both counts.
+    pub fn check_channels(&self, dataset: &Dataset) -> Result<(), DataError> {
+        for (kind, expected, found) in [
+            ("input", self.inputs.len(), dataset.inputs().len()),
+            ("output", self.outputs.len(), dataset.outputs().len()),
+        ] {
+            if expected != found {
+                return Err(DataError::ChannelCount {
+                    dataset: dataset.name().to_owned(),
+                    kind,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// All experiments of `dataset` in normalised units and precision `T`: the one copy that training works on.
     ///
     /// # Panics
-    /// If `dataset` has other numbers of channels than the normaliser.
+    /// If `dataset` has other numbers of channels than the normaliser, see [`Normaliser::check_channels`].
     pub fn scale<T: Float + Send + Sync + 'static>(&self, dataset: &Dataset) -> Scaled<T> {
         assert_eq!(dataset.inputs().len(), self.inputs.len(), "input channels");
         assert_eq!(dataset.outputs().len(), self.outputs.len(), "output channels");
@@ -299,6 +321,12 @@ mod tests {
             Err("channel 'y' is constant (0.1) over all 2 samples of the training part: remove it or train on a part in \
                  which it moves"
                 .to_owned())
+        );
+        assert_eq!(
+            Normaliser::identity(2, 1)
+                .check_channels(&constant)
+                .map_err(|e| e.to_string()),
+            Err("data set 'd' has 1 input(s), expected 2".to_owned())
         );
         let short = dataset(vec![1.0], vec![0.1]);
         assert_eq!(

@@ -35,6 +35,7 @@ fn read_unguarded(
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     let reader = SerializedFileReader::new(handle).map_err(|error| malformed(file, error))?;
+    check_ranges(file, &reader)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let selection = Selection::new(file, &names, options)?;
@@ -76,6 +77,23 @@ fn read_unguarded(
     }
     check_columns(file, &names, &selection, &columns, options.missing)?;
     Ok((names, selection, Table { columns, labels }))
+}
+
+/// The decoder asserts that chunks have sensible places; a damaged file must not get that far.
+fn check_ranges(file: &str, reader: &SerializedFileReader<File>) -> Result<(), DataError> {
+    for chunk in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+        let start = chunk
+            .dictionary_page_offset()
+            .unwrap_or_else(|| chunk.data_page_offset());
+        if start < 0 || chunk.compressed_size() < 0 {
+            let (column, size) = (chunk.column_path().string(), chunk.compressed_size());
+            return Err(malformed(
+                file,
+                format!("column '{column}' claims to be {size} bytes at byte {start}"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 enum Value<'a> {

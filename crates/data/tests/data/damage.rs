@@ -90,3 +90,15 @@ fn claims_beyond_the_file_are_not_believed() {
         );
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn text(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200), header in "[uy,;\"\n 0-9.]{0,20}") {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("a.csv");
+        let mut content = header.into_bytes();
+        content.extend(bytes);
+        fs::write(&path, content).expect("writes");
+        drop(read(&[&path], &ReadOptions::default()));
+    }
+}

@@ -126,3 +126,31 @@ proptest! {
         }
     }
 }
+
+/// The forms that model files and configurations hold.
+#[test]
+fn serialised_forms() {
+    let lags = Lags { nx: 2, nd: 0, ny: 3 };
+    assert_eq!(
+        serde_json::to_string(&lags).expect("serialises"),
+        r#"{"nx":2,"nd":0,"ny":3}"#
+    );
+    assert_eq!(
+        serde_json::to_string(&InitialState::Warmup(4)).expect("serialises"),
+        r#""warmup:4""#
+    );
+    let normaliser = Normaliser::identity(1, 1);
+    let text = serde_json::to_string(&normaliser).expect("serialises");
+    assert_eq!(
+        text,
+        r#"{"inputs":[{"mean":0.0,"std":1.0}],"outputs":[{"mean":0.0,"std":1.0}]}"#
+    );
+    assert_eq!(serde_json::from_str::<Normaliser>(&text).expect("parses"), normaliser);
+    let wrong = serde_json::from_str::<InitialState>(r#""cold""#)
+        .expect_err("unknown")
+        .to_string();
+    assert!(
+        wrong.starts_with("unknown initial state 'cold': expected zero, measured or warmup:N"),
+        "{wrong}"
+    );
+}
