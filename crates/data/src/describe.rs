@@ -243,7 +243,7 @@ fn summary<'a>(
             }
         }
     }
-    if let Some((experiment, start, samples)) = long_stretch.filter(|_| !constant) {
+    if let Some((experiment, start, samples)) = long_stretch.filter(|_| !constant && !few_levels) {
         warnings.push(Warning::ConstantStretch {
             channel: name(),
             experiment: experiment.to_owned(),
