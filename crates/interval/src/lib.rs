@@ -5,6 +5,7 @@ mod elementary;
 mod enclosure;
 mod error;
 mod interval;
+pub mod kernel;
 mod numeric;
 mod real;
 mod rounding;

@@ -2,6 +2,10 @@
 
 use num_traits::{Float, NumAssign};
 
+use crate::kernel::Vector;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::{F32x8, F32x16, F64x4, F64x8};
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
@@ -26,15 +30,40 @@ pub trait Real:
     /// `"f32"` or `"f64"`.
     const NAME: &'static str;
 
+    /// The register of 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vector<Self>;
+
+    /// The register of 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Vector<Self>;
+
     /// The nearest value of this type.
     fn of(value: f64) -> Self;
 
     /// The same value as `f64`, exactly.
     fn as_f64(self) -> f64;
+
+    /// Hyperbolic tangent of every lane, as the [kernels](crate::kernel::tanh) compute it.
+    ///
+    /// # Safety
+    /// Call it from a body that [`simd_dispatch!`](crate::simd_dispatch) runs.
+    unsafe fn tanh_lanes<V: Vector<Self>>(x: V) -> V;
+
+    /// Logistic sigmoid of every lane, as the [kernels](crate::kernel::sigmoid) compute it.
+    ///
+    /// # Safety
+    /// Call it from a body that [`simd_dispatch!`](crate::simd_dispatch) runs.
+    unsafe fn sigmoid_lanes<V: Vector<Self>>(x: V) -> V;
 }
 
 impl Real for f32 {
     const NAME: &'static str = "f32";
+
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = F32x8;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = F32x16;
 
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -45,10 +74,27 @@ impl Real for f32 {
     fn as_f64(self) -> f64 {
         f64::from(self)
     }
+
+    #[inline(always)]
+    unsafe fn tanh_lanes<V: Vector<Self>>(x: V) -> V {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::kernel::tanh_f32(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn sigmoid_lanes<V: Vector<Self>>(x: V) -> V {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::kernel::sigmoid_f32(x) }
+    }
 }
 
 impl Real for f64 {
     const NAME: &'static str = "f64";
+
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = F64x4;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = F64x8;
 
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -58,5 +104,17 @@ impl Real for f64 {
     #[inline(always)]
     fn as_f64(self) -> f64 {
         self
+    }
+
+    #[inline(always)]
+    unsafe fn tanh_lanes<V: Vector<Self>>(x: V) -> V {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::kernel::each_lane(x, libm::tanh) }
+    }
+
+    #[inline(always)]
+    unsafe fn sigmoid_lanes<V: Vector<Self>>(x: V) -> V {
+        // SAFETY: passed on to the caller.
+        unsafe { crate::kernel::each_lane(x, crate::kernel::sigmoid_f64) }
     }
 }

@@ -1,0 +1,262 @@
+//! Crisp products on tiles: `Y += W·X`, its transpose for adjoints of inputs, and outer products for adjoints of weights.
+
+use super::LANES;
+use super::vector::Vector;
+use crate::real::Real;
+use crate::simd_dispatch;
+
+/// Sets every sample of channel `c` of a tile to `values[c]` (a bias).
+pub fn fill_channels<T: Real>(values: &[T], tile: &mut [T], width: usize) {
+    assert_eq!(tile.len(), values.len() * width, "tile shape");
+    for (channel, &value) in tile.chunks_exact_mut(width).zip(values) {
+        channel.fill(value);
+    }
+}
+
+/// `y += W·x` for one tile: `w` is `[out, in]`, `x` is `[in][width]`, `y` is `[out][width]`.
+pub fn matmul_add<T: Real>(w: &[T], x: &[T], y: &mut [T], width: usize) {
+    let (out, inner) = (y.len() / width, x.len() / width);
+    assert_shapes(w, x, y, width, out, inner);
+    strided_product(w, inner, 1, x, y, width);
+}
+
+/// `x += Wᵀ·y` for one tile, the adjoint of [`matmul_add`] with respect to its input.
+pub fn matmul_transposed_add<T: Real>(w: &[T], y: &[T], x: &mut [T], width: usize) {
+    let (out, inner) = (y.len() / width, x.len() / width);
+    assert_shapes(w, x, y, width, out, inner);
+    strided_product(w, 1, inner, y, x, width);
+}
+
+fn assert_shapes<T>(w: &[T], x: &[T], y: &[T], width: usize, out: usize, inner: usize) {
+    assert!(
+        width.is_multiple_of(LANES),
+        "tile width {width} is not a multiple of {LANES}"
+    );
+    assert_eq!(x.len(), inner * width, "input tile shape");
+    assert_eq!(y.len(), out * width, "output tile shape");
+    assert_eq!(w.len(), out * inner, "weight shape [{out}, {inner}]");
+}
+
+simd_dispatch! {
+    fn strided_product<T>(w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) = strided_product_body;
+}
+
+/// `y[o] += Σ_i w[o·row + i·column]·x[i]`, blocked so that the sums of a block stay in registers.
+#[inline(always)]
+fn strided_product_body<T: Real, V: Vector<T>>(w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) {
+    let (out, inner) = (y.len() / width, x.len() / width);
+    // SAFETY (of all blocks): a block covers rows `o..o + OUT` of `y` and samples `sample..sample + N·LANES` of the
+    // tile, both inside the shapes that the public functions assert.
+    if out == 1 {
+        // One row (a single sample against transposed weights): long rows instead of many hide the latency of the sums.
+        let mut sample = 0;
+        while sample + 6 * V::LANES <= width {
+            unsafe { block::<T, V, 1, 6>(w, row, column, inner, x, y, width, 0, sample) };
+            sample += 6 * V::LANES;
+        }
+        while sample < width {
+            unsafe { block::<T, V, 1, 1>(w, row, column, inner, x, y, width, 0, sample) };
+            sample += V::LANES;
+        }
+        return;
+    }
+    let mut sample = 0;
+    while sample + 2 * V::LANES <= width {
+        let mut o = 0;
+        while o + 6 <= out {
+            unsafe { block::<T, V, 6, 2>(w, row, column, inner, x, y, width, o, sample) };
+            o += 6;
+        }
+        unsafe {
+            match out - o {
+                0 => {}
+                1 => block::<T, V, 1, 2>(w, row, column, inner, x, y, width, o, sample),
+                2 => block::<T, V, 2, 2>(w, row, column, inner, x, y, width, o, sample),
+                3 => block::<T, V, 3, 2>(w, row, column, inner, x, y, width, o, sample),
+                4 => block::<T, V, 4, 2>(w, row, column, inner, x, y, width, o, sample),
+                _ => block::<T, V, 5, 2>(w, row, column, inner, x, y, width, o, sample),
+            }
+        }
+        sample += 2 * V::LANES;
+    }
+    if sample < width {
+        for o in 0..out {
+            unsafe { block::<T, V, 1, 1>(w, row, column, inner, x, y, width, o, sample) };
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "strides and origin of a block")]
+unsafe fn block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
+    w: &[T],
+    row: usize,
+    column: usize,
+    inner: usize,
+    x: &[T],
+    y: &mut [T],
+    width: usize,
+    o: usize,
+    sample: usize,
+) {
+    // SAFETY: the caller vouches for the block.
+    unsafe {
+        let x = x.as_ptr().add(sample);
+        let y = y.as_mut_ptr().add(o * width + sample);
+        let w = w.as_ptr().add(o * row);
+        let mut sums: [[V; N]; OUT] =
+            core::array::from_fn(|o| core::array::from_fn(|n| V::load(y.add(o * width + n * V::LANES))));
+        for i in 0..inner {
+            let x: [V; N] = core::array::from_fn(|n| V::load(x.add(i * width + n * V::LANES)));
+            for (o, sums) in sums.iter_mut().enumerate() {
+                let weight = V::splat(*w.add(o * row + i * column));
+                for (sum, x) in sums.iter_mut().zip(x) {
+                    *sum = weight.mul_add(x, *sum);
+                }
+            }
+        }
+        for (o, sums) in sums.iter().enumerate() {
+            for (n, sum) in sums.iter().enumerate() {
+                sum.store(y.add(o * width + n * V::LANES));
+            }
+        }
+    }
+}
+
+/// `W += Y·Xᵀ` summed over all samples of a sequence of tiles, the adjoint of [`matmul_add`] with respect to its weights.
+///
+/// `x` is `[tiles][in][width]`, `y` is `[tiles][out][width]`, `w` is `[out, in]`.
+pub fn outer_add<T: Real>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
+    if out == 0 || inner == 0 {
+        return;
+    }
+    let tiles = x.len() / (inner * width);
+    assert!(
+        width.is_multiple_of(LANES),
+        "tile width {width} is not a multiple of {LANES}"
+    );
+    assert_eq!(x.len(), tiles * inner * width, "input tiles");
+    assert_eq!(y.len(), tiles * out * width, "adjoint tiles");
+    assert_eq!(w.len(), out * inner, "weight shape [{out}, {inner}]");
+    outer(y, x, w, out, inner, width);
+}
+
+simd_dispatch! {
+    fn outer<T>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) = outer_body;
+}
+
+#[inline(always)]
+fn outer_body<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
+    let mut o = 0;
+    while o < out {
+        let outs = if out - o >= 4 { 4 } else { 1 };
+        let mut i = 0;
+        while i < inner {
+            let inners = (inner - i).min(3);
+            // SAFETY: `outs` rows from `o` and `inners` columns from `i` are inside the shapes that `outer_add` asserts.
+            unsafe {
+                match (outs, inners) {
+                    (4, 3) => outer_block::<T, V, 4, 3>(y, x, w, out, inner, width, o, i),
+                    (4, 2) => outer_block::<T, V, 4, 2>(y, x, w, out, inner, width, o, i),
+                    (4, _) => outer_block::<T, V, 4, 1>(y, x, w, out, inner, width, o, i),
+                    (_, 3) => outer_block::<T, V, 1, 3>(y, x, w, out, inner, width, o, i),
+                    (_, 2) => outer_block::<T, V, 1, 2>(y, x, w, out, inner, width, o, i),
+                    _ => outer_block::<T, V, 1, 1>(y, x, w, out, inner, width, o, i),
+                }
+            }
+            i += inners;
+        }
+        o += outs;
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "shape and origin of a block")]
+unsafe fn outer_block<T: Real, V: Vector<T>, const OUT: usize, const IN: usize>(
+    y: &[T],
+    x: &[T],
+    w: &mut [T],
+    out: usize,
+    inner: usize,
+    width: usize,
+    o: usize,
+    i: usize,
+) {
+    // SAFETY: the caller vouches for the block in every tile.
+    unsafe {
+        let mut sums = [[V::splat(T::zero()); IN]; OUT];
+        for tile in 0..y.len() / (out * width) {
+            let y = y.as_ptr().add((tile * out + o) * width);
+            let x = x.as_ptr().add((tile * inner + i) * width);
+            for sample in (0..width).step_by(V::LANES) {
+                let x: [V; IN] = core::array::from_fn(|i| V::load(x.add(i * width + sample)));
+                for (o, sums) in sums.iter_mut().enumerate() {
+                    let y = V::load(y.add(o * width + sample));
+                    for (sum, x) in sums.iter_mut().zip(x) {
+                        *sum = y.mul_add(x, *sum);
+                    }
+                }
+            }
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            for (column, &sum) in sums.iter().enumerate() {
+                w[(o + row) * inner + i + column] += sum_lanes(sum);
+            }
+        }
+    }
+}
+
+/// The sum of all lanes, in halves.
+///
+/// # Safety
+/// Call it from a body that `simd_dispatch!` runs.
+#[inline(always)]
+pub(super) unsafe fn sum_lanes<T: Real, V: Vector<T>>(vector: V) -> T {
+    let mut lanes = [T::zero(); LANES];
+    // SAFETY: a register has at most `LANES` lanes.
+    unsafe { vector.store(lanes.as_mut_ptr()) };
+    let mut half = V::LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// `sums[c] += Σ tile[c]` over all samples of a sequence of tiles `[tiles][channels][width]`: the adjoint of a bias.
+pub fn sum_channels_add<T: Real>(tiles: &[T], sums: &mut [T], width: usize) {
+    assert!(
+        width.is_multiple_of(LANES),
+        "tile width {width} is not a multiple of {LANES}"
+    );
+    assert!(
+        tiles.len().is_multiple_of(sums.len() * width),
+        "tiles of {} channels",
+        sums.len()
+    );
+    sum_channels(tiles, sums, width);
+}
+
+simd_dispatch! {
+    fn sum_channels<T>(tiles: &[T], sums: &mut [T], width: usize) = sum_channels_body;
+}
+
+#[inline(always)]
+fn sum_channels_body<T: Real, V: Vector<T>>(tiles: &[T], sums: &mut [T], width: usize) {
+    let channels = sums.len();
+    for (channel, total) in sums.iter_mut().enumerate() {
+        // SAFETY: every tile holds `channels` rows of `width` samples, a multiple of the lanes.
+        unsafe {
+            let mut sum = V::splat(T::zero());
+            for tile in tiles.chunks_exact(channels * width) {
+                let row = tile.as_ptr().add(channel * width);
+                for sample in (0..width).step_by(V::LANES) {
+                    sum = sum.add(V::load(row.add(sample)));
+                }
+            }
+            *total += sum_lanes(sum);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The few vector operations that the kernels are written in, and their portable form.
+
+use crate::real::Real;
+
+/// `LANES` numbers of type `T` in one register.
+///
+/// # Safety
+/// Methods may use instructions that only [`simd_dispatch!`](crate::simd_dispatch) has checked for: call them from a
+/// body that it runs, nowhere else.
+pub trait Vector<T>: Copy {
+    /// Numbers per register; divides [`LANES`](super::LANES).
+    const LANES: usize;
+
+    /// All lanes equal.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn splat(value: T) -> Self;
+
+    /// Reads `LANES` numbers.
+    ///
+    /// # Safety
+    /// `LANES` numbers must be readable at `from`; and see the trait.
+    unsafe fn load(from: *const T) -> Self;
+
+    /// Writes `LANES` numbers.
+    ///
+    /// # Safety
+    /// `LANES` numbers must be writable at `to`; and see the trait.
+    unsafe fn store(self, to: *mut T);
+
+    /// `self + other`
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn add(self, other: Self) -> Self;
+
+    /// `self - other`
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn sub(self, other: Self) -> Self;
+
+    /// `self · other`
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn mul(self, other: Self) -> Self;
+
+    /// `self / other`
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn div(self, other: Self) -> Self;
+
+    /// `self · other + sum`, rounded once where the processor can.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn mul_add(self, other: Self, sum: Self) -> Self;
+
+    /// `sum - self · other`, rounded once where the processor can.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn mul_sub_from(self, other: Self, sum: Self) -> Self;
+
+    /// The larger number; `other` where either is NaN.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn max(self, other: Self) -> Self;
+
+    /// The smaller number; `other` where either is NaN.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn min(self, other: Self) -> Self;
+
+    /// `then` in the lanes where `self > other`, `otherwise` elsewhere.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn select_greater(self, other: Self, then: Self, otherwise: Self) -> Self;
+
+    /// `then` in the lanes where the sign bit of `self` is set, `otherwise` elsewhere.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self;
+}
+
+/// Arrays that the compiler turns into whatever registers the architecture always has.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable<T>([T; 4]);
+
+impl<T: Real> Portable<T> {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(T, T) -> T) -> Self {
+        Self(core::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    }
+}
+
+impl<T: Real> Vector<T> for Portable<T> {
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn splat(value: T) -> Self {
+        Self([value; 4])
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const T) -> Self {
+        // SAFETY: the caller vouches for four readable numbers.
+        Self(unsafe { from.cast::<[T; 4]>().read() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut T) {
+        // SAFETY: the caller vouches for four writable numbers.
+        unsafe { to.cast::<[T; 4]>().write(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+
+    #[inline(always)]
+    unsafe fn mul_add(self, other: Self, sum: Self) -> Self {
+        Self(core::array::from_fn(|lane| {
+            portable_mul_add(self.0[lane], other.0[lane], sum.0[lane])
+        }))
+    }
+
+    #[inline(always)]
+    unsafe fn mul_sub_from(self, other: Self, sum: Self) -> Self {
+        Self(core::array::from_fn(|lane| {
+            portable_mul_add(-self.0[lane], other.0[lane], sum.0[lane])
+        }))
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    unsafe fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    unsafe fn select_greater(self, other: Self, then: Self, otherwise: Self) -> Self {
+        Self(core::array::from_fn(|lane| {
+            if self.0[lane] > other.0[lane] {
+                then.0[lane]
+            } else {
+                otherwise.0[lane]
+            }
+        }))
+    }
+
+    #[inline(always)]
+    unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self {
+        Self(core::array::from_fn(|lane| {
+            if self.0[lane].is_sign_negative() {
+                then.0[lane]
+            } else {
+                otherwise.0[lane]
+            }
+        }))
+    }
+}
+
+/// Fused only where that is one instruction of every processor of the architecture; a library call would cost a
+/// hundred times a product and a sum.
+#[inline(always)]
+fn portable_mul_add<T: Real>(a: T, b: T, c: T) -> T {
+    if cfg!(target_arch = "aarch64") {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
+}

@@ -1,0 +1,162 @@
+//! [`Vector`] on AVX2 with FMA and on AVX-512.
+
+use core::arch::x86_64::*;
+
+use super::vector::Vector;
+
+/// The intrinsics of one register type differ from the next one's by prefix and suffix only.
+macro_rules! vector {
+    ($name:ident, $scalar:ty, $register:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident,
+     $sub:ident, $mul:ident, $div:ident, $fmadd:ident, $fnmadd:ident, $max:ident, $min:ident, $greater:expr, $negative:expr) => {
+        #[doc = concat!(stringify!($lanes), " numbers of type `", stringify!($scalar), "`.")]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name($register);
+
+        // SAFETY of every call below: the trait asks callers to have checked for these instructions.
+        impl Vector<$scalar> for $name {
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn splat(value: $scalar) -> Self {
+                Self(unsafe { $splat(value) })
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $scalar) -> Self {
+                Self(unsafe { $load(from) })
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $scalar) {
+                unsafe { $store(to, self.0) }
+            }
+
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                Self(unsafe { $add(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn sub(self, other: Self) -> Self {
+                Self(unsafe { $sub(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn mul(self, other: Self) -> Self {
+                Self(unsafe { $mul(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn div(self, other: Self) -> Self {
+                Self(unsafe { $div(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn mul_add(self, other: Self, sum: Self) -> Self {
+                Self(unsafe { $fmadd(self.0, other.0, sum.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn mul_sub_from(self, other: Self, sum: Self) -> Self {
+                Self(unsafe { $fnmadd(self.0, other.0, sum.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn max(self, other: Self) -> Self {
+                Self(unsafe { $max(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn min(self, other: Self) -> Self {
+                Self(unsafe { $min(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn select_greater(self, other: Self, then: Self, otherwise: Self) -> Self {
+                Self(unsafe { $greater(self.0, other.0, then.0, otherwise.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self {
+                Self(unsafe { $negative(self.0, then.0, otherwise.0) })
+            }
+        }
+    };
+}
+
+vector!(
+    F32x8,
+    f32,
+    __m256,
+    8,
+    _mm256_set1_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_add_ps,
+    _mm256_sub_ps,
+    _mm256_mul_ps,
+    _mm256_div_ps,
+    _mm256_fmadd_ps,
+    _mm256_fnmadd_ps,
+    _mm256_max_ps,
+    _mm256_min_ps,
+    |a, b, then, otherwise| _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps::<_CMP_GT_OQ>(a, b)),
+    |sign, then, otherwise| _mm256_blendv_ps(otherwise, then, sign)
+);
+vector!(
+    F64x4,
+    f64,
+    __m256d,
+    4,
+    _mm256_set1_pd,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_add_pd,
+    _mm256_sub_pd,
+    _mm256_mul_pd,
+    _mm256_div_pd,
+    _mm256_fmadd_pd,
+    _mm256_fnmadd_pd,
+    _mm256_max_pd,
+    _mm256_min_pd,
+    |a, b, then, otherwise| _mm256_blendv_pd(otherwise, then, _mm256_cmp_pd::<_CMP_GT_OQ>(a, b)),
+    |sign, then, otherwise| _mm256_blendv_pd(otherwise, then, sign)
+);
+vector!(
+    F32x16,
+    f32,
+    __m512,
+    16,
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_add_ps,
+    _mm512_sub_ps,
+    _mm512_mul_ps,
+    _mm512_div_ps,
+    _mm512_fmadd_ps,
+    _mm512_fnmadd_ps,
+    _mm512_max_ps,
+    _mm512_min_ps,
+    |a, b, then, otherwise| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
+    |sign, then, otherwise| _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(sign)), otherwise, then)
+);
+vector!(
+    F64x8,
+    f64,
+    __m512d,
+    8,
+    _mm512_set1_pd,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_add_pd,
+    _mm512_sub_pd,
+    _mm512_mul_pd,
+    _mm512_div_pd,
+    _mm512_fmadd_pd,
+    _mm512_fnmadd_pd,
+    _mm512_max_pd,
+    _mm512_min_pd,
+    |a, b, then, otherwise| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
+    |sign, then, otherwise| _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), otherwise, then)
+);
