@@ -4,6 +4,7 @@ mod accuracy;
 mod containment;
 mod enclosure;
 mod interval;
+mod kernel;
 mod network;
 mod reference;
 mod strategies;

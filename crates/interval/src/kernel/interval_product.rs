@@ -207,7 +207,8 @@ fn sort<T: Real>(
                 line,
                 positive: list(|lower, _| lower >= T::zero()),
                 negative: list(|lower, upper| lower < T::zero() && upper <= T::zero()),
-                straddling: list(|lower, upper| lower < T::zero() && upper > T::zero()),
+                // Also what is not a number: products with it must not go missing.
+                straddling: list(|lower, upper| !(lower >= T::zero() || lower < T::zero() && upper <= T::zero())),
             });
         }
     }
