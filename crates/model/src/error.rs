@@ -1,0 +1,85 @@
+//! What can go wrong, with the values that say why.
+
+use std::path::PathBuf;
+
+use intervalid_data::DataError;
+
+/// Errors of this crate. A training run that stops early or diverges is a result, not an error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The data do not fit what was asked of them.
+    #[error(transparent)]
+    Data(#[from] DataError),
+
+    /// An option is outside its range.
+    #[error("{option} = {found} is not allowed: expected {expected}")]
+    Option {
+        /// Name of the option, as in the configuration file.
+        option: &'static str,
+        /// The value given.
+        found: String,
+        /// The allowed values.
+        expected: String,
+    },
+
+    /// A model meets data with other channels.
+    #[error("the model has {expected} {what}, the data have {found}")]
+    Channels {
+        /// `inputs` or `outputs`.
+        what: &'static str,
+        /// Channels of the model.
+        expected: usize,
+        /// Channels of the data.
+        found: usize,
+    },
+
+    /// Nothing finite came out of training.
+    #[error(
+        "training diverged in epoch {epoch} of stage {stage} before any finite result: try a smaller learning rate \
+             than {learning_rate} or a smaller gradient clip"
+    )]
+    Diverged {
+        /// Epoch, from 1.
+        epoch: usize,
+        /// Which stage.
+        stage: &'static str,
+        /// The learning rate in that epoch.
+        learning_rate: f64,
+    },
+
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        /// `read`, `write`, …
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+
+    /// A file is not a model (or checkpoint) that this version can read.
+    #[error("{} is not a valid {what}: {reason}", path.display())]
+    Format {
+        /// `model` or `checkpoint`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What was found and what was expected.
+        reason: String,
+    },
+}
+
+impl ModelError {
+    pub(crate) fn option(option: &'static str, found: impl ToString, expected: impl ToString) -> Self {
+        Self::Option {
+            option,
+            found: found.to_string(),
+            expected: expected.to_string(),
+        }
+    }
+}
+
+/// Result with this crate's error.
+pub type Result<T, E = ModelError> = std::result::Result<T, E>;

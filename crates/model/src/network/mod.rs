@@ -1,0 +1,22 @@
+//! Crisp and interval networks side by side, with exact reverse mode.
+//!
+//! [`Architecture`] → [`Layout`] of one flat parameter vector → `Network`, which simulates a `Batch` of windows
+//! (crisp, with BPTT) and evaluates the interval branch on the tiles of the crisp trajectory.
+
+mod architecture;
+mod core;
+mod elementwise;
+#[cfg(test)]
+mod golden;
+mod lstm;
+#[expect(clippy::module_inception, reason = "the file of the type Network")]
+mod network;
+mod node;
+mod parameters;
+mod tiles;
+
+pub(crate) use self::core::TrajectoryAdjoint;
+pub use architecture::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
+pub(crate) use network::Network;
+pub(crate) use parameters::{IntervalAdjoint, IntervalParameters};
+pub(crate) use tiles::{Batch, Frames, TILE};

@@ -1,0 +1,220 @@
+//! A whole network: the recurrent core, its base, and the roll-out over windows with reverse mode (BPTT).
+
+use intervalid_interval::Real;
+use intervalid_interval::kernel::{
+    interval_weights_backward, interval_weights_forward, matmul_add, matmul_transposed_add, outer_add,
+};
+
+use super::architecture::{Architecture, Base, Layout, NetworkKind};
+use super::core::{Core, Place, TrajectoryAdjoint};
+use super::lstm::Lstm;
+use super::node::Node;
+use super::parameters::{IntervalAdjoint, IntervalParameters};
+use super::tiles::{Batch, Frames};
+
+/// A network with the buffers that training needs. Parameters are passed in, so one network serves many models.
+pub(crate) struct Network<T> {
+    architecture: Architecture,
+    layout: Layout,
+    core: Box<dyn Core<T>>,
+    x_adjoint: Vec<T>,
+}
+
+impl<T: Real> Network<T> {
+    pub(crate) fn new(architecture: &Architecture) -> Self {
+        let layout = architecture.layout();
+        let core: Box<dyn Core<T>> = match architecture.kind {
+            NetworkKind::Node => Box::new(Node::new(&layout)),
+            NetworkKind::Lstm => Box::new(Lstm::new(&layout)),
+        };
+        Self {
+            architecture: architecture.clone(),
+            layout,
+            core,
+            x_adjoint: Vec::new(),
+        }
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Simulates all windows of a batch: fills its output lags, states and predictions.
+    pub(crate) fn forward(&mut self, theta: &[T], batch: &mut Batch<T>) {
+        let width = batch.width();
+        self.core.reserve(batch.frames.tiles, width);
+        let row = batch.outputs * width;
+        for group in 0..batch.groups {
+            for step in 0..batch.steps {
+                batch.write_output_lags(group, step);
+                let tile = group * batch.steps + step;
+                let place = Place {
+                    tile,
+                    first: step == 0,
+                    last: step + 1 == batch.steps,
+                };
+                let y = &mut batch.y[tile * row..(tile + 1) * row];
+                self.core.step(theta, &mut batch.frames, place, y);
+                self.add_base(theta, batch.frames.x(tile), y, width);
+            }
+        }
+    }
+
+    fn add_base(&self, theta: &[T], x: &[T], y: &mut [T], width: usize) {
+        match self.architecture.base() {
+            Base::Zero => {}
+            Base::LastOutput => add(y, &x[..y.len()]),
+            Base::Linear => matmul_add(&theta[self.layout.linear.clone()], x, y, width),
+        }
+    }
+
+    /// Adds the gradient with respect to θ of a loss on the trajectory that [`forward`](Self::forward) just left.
+    ///
+    /// `y_adjoint` is that of the predictions (`[tile][output][width]`, zero in padding) and is used up; `extra` is the
+    /// interval branch's adjoint of regressors and states.
+    pub(crate) fn backward(
+        &mut self,
+        theta: &[T],
+        batch: &Batch<T>,
+        y_adjoint: &mut [T],
+        extra: Option<&TrajectoryAdjoint<T>>,
+        gradient: &mut [T],
+    ) {
+        let width = batch.width();
+        let row = batch.outputs * width;
+        let lags = self.architecture.lags.ny;
+        let x_len = self.architecture.regressor_len() * width;
+        self.x_adjoint.resize(x_len, T::zero());
+        for group in 0..batch.groups {
+            for step in (0..batch.steps).rev() {
+                let tile = group * batch.steps + step;
+                let place = Place {
+                    tile,
+                    first: step == 0,
+                    last: step + 1 == batch.steps,
+                };
+                let (earlier, now) = y_adjoint.split_at_mut(tile * row);
+                let now = &now[..row];
+                self.x_adjoint.fill(T::zero());
+                self.core
+                    .step_back(theta, &batch.frames, place, now, extra, &mut self.x_adjoint);
+                match self.architecture.base() {
+                    Base::Zero => {}
+                    Base::LastOutput => add(&mut self.x_adjoint[..row], now),
+                    Base::Linear => {
+                        matmul_transposed_add(&theta[self.layout.linear.clone()], now, &mut self.x_adjoint, width);
+                    }
+                }
+                if let Some(extra) = extra {
+                    add(
+                        &mut self.x_adjoint[..lags * row],
+                        &extra.x[tile * x_len..tile * x_len + lags * row],
+                    );
+                }
+                // An output lag passes its adjoint on to the prediction it was; known outputs are constants.
+                for lag in 0..lags.min(step) {
+                    let back = step - 1 - lag;
+                    if back >= batch.warmup {
+                        let at = (group * batch.steps + back) * row;
+                        add(&mut earlier[at..at + row], &self.x_adjoint[lag * row..(lag + 1) * row]);
+                    }
+                }
+            }
+        }
+        self.core.gradient_add(&batch.frames, batch.steps, gradient);
+        if self.architecture.base() == Base::Linear {
+            let linear = &mut gradient[self.layout.linear.clone()];
+            outer_add(
+                y_adjoint,
+                &batch.frames.x,
+                linear,
+                batch.outputs,
+                self.architecture.regressor_len(),
+                width,
+            );
+        }
+    }
+
+    /// Makes room for interval passes over `frames` without a crisp pass before.
+    pub(crate) fn reserve(&mut self, frames: &Frames<T>) {
+        self.core.reserve(frames.tiles, frames.width);
+    }
+
+    /// Bounds of the outputs on one tile of a crisp trajectory (`[output][width]`).
+    pub(crate) fn interval_forward(
+        &mut self,
+        parameters: &IntervalParameters<T>,
+        frames: &Frames<T>,
+        tile: usize,
+        lower: &mut [T],
+        upper: &mut [T],
+    ) {
+        self.core.interval_forward(parameters, frames, tile, lower, upper);
+        let x = frames.x(tile);
+        match self.architecture.base() {
+            Base::Zero => {}
+            Base::LastOutput => {
+                add(lower, &x[..lower.len()]);
+                add(upper, &x[..upper.len()]);
+            }
+            Base::Linear => {
+                let linear = self.layout.linear.clone();
+                let (from, to) = (&parameters.lower[linear.clone()], &parameters.upper[linear]);
+                interval_weights_forward(from, to, x, lower, upper, frames.width);
+            }
+        }
+    }
+
+    /// Reverse of the [`interval_forward`](Self::interval_forward) just done on this tile: adds to both adjoints.
+    #[expect(clippy::too_many_arguments, reason = "values and adjoints of one tile")]
+    pub(crate) fn interval_backward(
+        &mut self,
+        parameters: &IntervalParameters<T>,
+        frames: &Frames<T>,
+        tile: usize,
+        lower_adjoint: &[T],
+        upper_adjoint: &[T],
+        adjoint: &mut IntervalAdjoint<T>,
+        trajectory: &mut TrajectoryAdjoint<T>,
+    ) {
+        self.core.interval_backward(
+            parameters,
+            frames,
+            tile,
+            lower_adjoint,
+            upper_adjoint,
+            adjoint,
+            trajectory,
+        );
+        let x = frames.x(tile);
+        let x_adjoint = &mut trajectory.x[tile * x.len()..(tile + 1) * x.len()];
+        match self.architecture.base() {
+            Base::Zero => {}
+            Base::LastOutput => {
+                add(&mut x_adjoint[..lower_adjoint.len()], lower_adjoint);
+                add(&mut x_adjoint[..upper_adjoint.len()], upper_adjoint);
+            }
+            Base::Linear => {
+                let linear = self.layout.linear.clone();
+                if let Some(weights) = &mut adjoint.linear {
+                    interval_weights_backward(
+                        &parameters.lower[linear.clone()],
+                        &parameters.upper[linear],
+                        x,
+                        lower_adjoint,
+                        upper_adjoint,
+                        x_adjoint,
+                        weights,
+                        frames.width,
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn add<T: Real>(to: &mut [T], from: &[T]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

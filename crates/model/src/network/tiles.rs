@@ -1,0 +1,157 @@
+//! Batches of windows and long runs, both as sequences of tiles `[channel][sample]` (see `intervalid_interval::kernel`).
+
+use intervalid_interval::{Real, kernel};
+
+use super::architecture::{Architecture, NetworkKind};
+
+/// Samples per tile: the kernels are fastest when forty channels of a tile fit the first-level cache.
+pub(crate) const TILE: usize = 32;
+
+/// The crisp trajectory that the interval branch starts from, tile by tile: regressors and the states before each step.
+///
+/// In a batch, a tile is one step of up to [`TILE`] windows; in a long run it is up to [`TILE`] consecutive steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Frames<T> {
+    pub(crate) width: usize,
+    pub(crate) tiles: usize,
+    regressor_len: usize,
+    /// `[tile][regressor][width]`
+    pub(crate) x: Vec<T>,
+    /// Per LSTM cell; empty for a NODE.
+    pub(crate) states: Vec<CellStates<T>>,
+}
+
+/// States before each step: `[tile][width of the cell][width]`.
+#[derive(Clone, Debug)]
+pub(crate) struct CellStates<T> {
+    pub(crate) size: usize,
+    pub(crate) h: Vec<T>,
+    pub(crate) c: Vec<T>,
+}
+
+impl<T: Real> Frames<T> {
+    pub(crate) fn new(architecture: &Architecture, tiles: usize, width: usize) -> Self {
+        let regressor_len = architecture.regressor_len();
+        let cell = |&size: &usize| CellStates {
+            size,
+            h: vec![T::zero(); tiles * size * width],
+            c: vec![T::zero(); tiles * size * width],
+        };
+        let states = match architecture.kind {
+            NetworkKind::Node => Vec::new(),
+            NetworkKind::Lstm => architecture.hidden.iter().map(cell).collect(),
+        };
+        Self {
+            width,
+            tiles,
+            regressor_len,
+            x: vec![T::zero(); tiles * regressor_len * width],
+            states,
+        }
+    }
+
+    pub(crate) fn x(&self, tile: usize) -> &[T] {
+        let len = self.regressor_len * self.width;
+        &self.x[tile * len..(tile + 1) * len]
+    }
+
+    pub(crate) fn x_mut(&mut self, tile: usize) -> &mut [T] {
+        let len = self.regressor_len * self.width;
+        &mut self.x[tile * len..(tile + 1) * len]
+    }
+
+    /// Copies all samples of one tile from another sequence of the same width.
+    pub(crate) fn copy_tile(&mut self, to: usize, other: &Self, from: usize) {
+        self.x_mut(to).copy_from_slice(other.x(from));
+        for (mine, theirs) in self.states.iter_mut().zip(&other.states) {
+            let len = mine.size * self.width;
+            mine.h[to * len..(to + 1) * len].copy_from_slice(&theirs.h[from * len..(from + 1) * len]);
+            mine.c[to * len..(to + 1) * len].copy_from_slice(&theirs.c[from * len..(from + 1) * len]);
+        }
+    }
+}
+
+impl<T: Real> CellStates<T> {
+    pub(crate) fn h(&self, tile: usize, width: usize) -> &[T] {
+        &self.h[tile * self.size * width..(tile + 1) * self.size * width]
+    }
+
+    pub(crate) fn c(&self, tile: usize, width: usize) -> &[T] {
+        &self.c[tile * self.size * width..(tile + 1) * self.size * width]
+    }
+}
+
+/// A mini-batch of windows of equal length.
+///
+/// Tile `group * steps + step` holds one step of the windows of a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch<T> {
+    pub(crate) groups: usize,
+    pub(crate) steps: usize,
+    pub(crate) windows: usize,
+    /// First steps of each window that run on measured outputs and are not scored.
+    pub(crate) warmup: usize,
+    pub(crate) outputs: usize,
+    pub(crate) frames: Frames<T>,
+    /// Output lags at the first step, `[group][output lag][width]`.
+    pub(crate) start: Vec<T>,
+    /// Measured outputs, `[tile][output][width]`.
+    pub(crate) target: Vec<T>,
+    /// Crisp predictions, `[tile][output][width]`.
+    pub(crate) y: Vec<T>,
+}
+
+impl<T: Real> Batch<T> {
+    pub(crate) fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize) -> Self {
+        let width = kernel::padded(windows.max(1)).min(TILE);
+        let groups = windows.div_ceil(width).max(1);
+        let tiles = groups * steps;
+        let outputs = architecture.outputs;
+        Self {
+            groups,
+            steps,
+            windows,
+            warmup,
+            outputs,
+            frames: Frames::new(architecture, tiles, width),
+            start: vec![T::zero(); groups * architecture.output_lags_len() * width],
+            target: vec![T::zero(); tiles * outputs * width],
+            y: vec![T::zero(); tiles * outputs * width],
+        }
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.frames.width
+    }
+
+    /// Windows in a group; the remaining samples of its tiles are padding.
+    pub(crate) fn filled(&self, group: usize) -> usize {
+        self.windows.saturating_sub(group * self.width()).min(self.width())
+    }
+
+    /// Number of targets that count in a loss.
+    pub(crate) fn scored(&self) -> usize {
+        self.windows * (self.steps - self.warmup) * self.outputs
+    }
+
+    /// Writes the output lags of the regressor at `step`: known outputs before the window and in its warm-up, the
+    /// model's own predictions after.
+    pub(crate) fn write_output_lags(&mut self, group: usize, step: usize) {
+        let row = self.outputs * self.width();
+        let tile = group * self.steps + step;
+        let lags = self.start.len() / (self.groups * row);
+        for lag in 0..lags {
+            let source = if lag < step {
+                let back = step - 1 - lag;
+                let from = if back < self.warmup { &self.target } else { &self.y };
+                let at = (group * self.steps + back) * row;
+                &from[at..at + row]
+            } else {
+                let at = (group * lags + lag - step) * row;
+                &self.start[at..at + row]
+            };
+            let len = self.frames.x.len() / self.frames.tiles;
+            self.frames.x[tile * len + lag * row..tile * len + (lag + 1) * row].copy_from_slice(source);
+        }
+    }
+}
