@@ -1,2 +1,35 @@
-//! The intervalid command line.
-fn main() {}
+//! The intervalid command line: glue over the libraries.
+//!
+//! Arguments as typed ([`args`]) become resolved objects ([`request`]); a command sees only the second kind, prints
+//! through [`output`] and fails with [`error::Failure`], which knows the exit code.
+
+mod args;
+mod commands;
+mod error;
+mod format;
+mod metrics;
+mod output;
+mod request;
+mod write;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+use output::Output;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let output = Output::new(&cli.global);
+    let result = commands::run(&cli, &output).and_then(|()| Ok(output.flush()?));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader has seen enough, as with `intervalid data list | head -1`.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a command fails with: a message, an exit code and, where we can say what to do, a hint.
+
+use std::io;
+use std::process::ExitCode;
+
+use intervalid_data::DataError;
+
+/// Who can mend it, and with that the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The user: bad usage or bad input, nothing written. Exit code 2.
+    Input,
+    /// The run itself failed. Exit code 1.
+    Run,
+}
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    error: anyhow::Error,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// Bad usage or bad input.
+    pub(crate) fn input(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            kind: Kind::Input,
+            error: error.into(),
+            hint: None,
+        }
+    }
+
+    /// A run that failed for other reasons.
+    pub(crate) fn run(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            kind: Kind::Run,
+            error: error.into(),
+            hint: None,
+        }
+    }
+
+    /// The same failure with advice.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Code for the shell.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self.kind {
+            Kind::Run => 1,
+            Kind::Input => 2,
+        })
+    }
+
+    /// The message and its causes, one per line. A cause that the line above already quotes is left out.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for cause in self.error.chain().map(ToString::to_string) {
+            if !lines.last().is_some_and(|line| line.contains(&cause)) {
+                lines.push(cause);
+            }
+        }
+        lines
+    }
+
+    /// What to do, if we know.
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// Whether standard output was closed by its reader.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        let io = self.error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+        io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        let hint = hint(&error);
+        let failure = match error {
+            DataError::LeastSquares => Self::run(error),
+            _ => Self::input(error),
+        };
+        Self { hint, ..failure }
+    }
+}
+
+/// Results that cannot be written, most of all to standard output.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::run(anyhow::Error::new(error).context("cannot write the results"))
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::run(anyhow::Error::new(error).context("cannot write the results as JSON"))
+    }
+}
+
+/// What the message of the data layer means in terms of our options.
+fn hint(error: &DataError) -> Option<String> {
+    let hint = match error {
+        DataError::Delimiter { found: '\t', .. } => "try --delimiter tab".to_owned(),
+        DataError::Delimiter { found, .. } => format!("try --delimiter '{found}'"),
+        DataError::MissingSample { .. } | DataError::BlankLine { .. } => {
+            "--missing split starts a new experiment after each gap".to_owned()
+        }
+        DataError::MissingColumn { .. } | DataError::ColumnTwice { .. } => {
+            "choose columns with --input and --output, for example --input u1,u2 --output y".to_owned()
+        }
+        DataError::FileNotFound { .. } | DataError::UnknownName { .. } | DataError::NotShipped { .. } => {
+            "`intervalid data list` shows the data sets that have a name".to_owned()
+        }
+        DataError::IsDirectory { file } => {
+            format!("name a file in it, or use the folder with --data-dir {file} and give a NAME")
+        }
+        DataError::EmptyPart { .. } => "choose other shares with --split TRAIN,VALIDATION,TEST".to_owned(),
+        _ => return None,
+    };
+    Some(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_causes_are_not_repeated() {
+        let cause = io::Error::other("disk on fire");
+        let error = DataError::Io {
+            file: "a.csv".to_owned(),
+            source: cause,
+        };
+        assert_eq!(Failure::from(error).lines(), ["a.csv: cannot be read: disk on fire"]);
+        let failure = Failure::from(io::Error::other("disk full"));
+        assert_eq!(failure.lines(), ["cannot write the results", "disk full"]);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_recognised() {
+        assert!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).is_broken_pipe());
+        assert!(!Failure::from(io::Error::from(io::ErrorKind::StorageFull)).is_broken_pipe());
+    }
+}

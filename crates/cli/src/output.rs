@@ -1,0 +1,122 @@
+//! Everything the program prints: results on standard output, the rest on standard error.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::args::GlobalArgs;
+use crate::error::Failure;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HEADING: Style = Style::new().bold();
+
+/// Where and how much to print. Colours appear on terminals only.
+#[derive(Debug)]
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Output {
+    /// As the global options say.
+    pub(crate) fn new(global: &GlobalArgs) -> Self {
+        Self {
+            json: global.json,
+            quiet: global.quiet,
+            verbose: global.verbose,
+        }
+    }
+
+    /// Whether results are wanted as JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether details are wanted.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// Prints the one JSON object.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(value)?;
+        Ok(self.result(text)?)
+    }
+
+    /// A result: standard output, even with `--quiet`.
+    pub(crate) fn result(&self, text: impl Display) -> io::Result<()> {
+        writeln!(anstream::stdout().lock(), "{text}")
+    }
+
+    /// A heading above results.
+    pub(crate) fn heading(&self, text: impl Display) -> io::Result<()> {
+        self.result(format_args!("{HEADING}{text}{HEADING:#}"))
+    }
+
+    /// Words around the results: standard output, but neither with `--quiet` nor in front of JSON.
+    pub(crate) fn story(&self, text: impl Display) -> io::Result<()> {
+        if self.quiet || self.json {
+            return Ok(());
+        }
+        self.result(text)
+    }
+
+    /// A warning about the data, on standard error.
+    pub(crate) fn warning(&self, text: impl Display) {
+        if !self.quiet {
+            to_stderr(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+        }
+    }
+
+    /// What is being done, with `--verbose`, on standard error.
+    pub(crate) fn detail(&self, text: impl Display) {
+        if self.verbose {
+            to_stderr(text);
+        }
+    }
+
+    /// The one message of a failed command.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        for (index, line) in failure.lines().iter().enumerate() {
+            if index == 0 {
+                to_stderr(format_args!("{ERROR}error:{ERROR:#} {line}"));
+            } else {
+                to_stderr(format_args!("  because: {line}"));
+            }
+        }
+        if let Some(hint) = failure.hint() {
+            to_stderr(format_args!("{HINT}hint:{HINT:#} {hint}"));
+        }
+    }
+
+    /// A spinner on standard error while `work` runs; on terminals only.
+    pub(crate) fn working<T>(&self, message: &str, work: impl FnOnce() -> T) -> T {
+        if self.quiet || !io::stderr().is_terminal() {
+            return work();
+        }
+        let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+        let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
+        spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        spinner.enable_steady_tick(Duration::from_millis(120));
+        let result = work();
+        spinner.finish_and_clear();
+        result
+    }
+
+    /// Hands everything over, so that a full disk behind standard output is noticed.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        io::stdout().flush()
+    }
+}
+
+/// If standard error is closed there is nobody left to tell.
+fn to_stderr(text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}

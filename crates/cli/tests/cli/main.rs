@@ -1,0 +1,7 @@
+//! The command line as a user meets it: the real program, run in a fresh folder.
+
+mod data;
+mod demo;
+mod errors;
+mod help;
+mod support;
