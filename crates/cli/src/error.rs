@@ -111,11 +111,12 @@ fn hint(error: &DataError) -> Option<String> {
             "--missing split starts a new experiment after each gap".to_owned()
         }
         DataError::MissingColumn { .. } | DataError::ColumnTwice { .. } => {
-            "choose columns with --input and --output, for example --input u1,u2 --output y".to_owned()
+            "choose columns by name with --input, --output and --experiment".to_owned()
         }
-        DataError::FileNotFound { .. } | DataError::UnknownName { .. } | DataError::NotShipped { .. } => {
-            "`intervalid data list` shows the data sets that have a name".to_owned()
+        DataError::FileNotFound { .. } => {
+            "check the path; `intervalid data list` shows the data sets that need none".to_owned()
         }
+        DataError::UnknownName { .. } => "`intervalid data list` shows the data sets that have a name".to_owned(),
         DataError::IsDirectory { file } => {
             format!("name a file in it, or use the folder with --data-dir {file} and give a NAME")
         }

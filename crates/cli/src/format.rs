@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
 pub(crate) fn significant(value: f64, digits: usize) -> String {
@@ -41,7 +41,7 @@ pub(crate) fn seconds(sample_time: Option<f64>) -> String {
 
 /// A table without rules; columns whose index is in `right` hold numbers.
 ///
-/// It is wrapped to the width of a terminal, and left as it is for files and pipes.
+/// On a terminal the last column is wrapped to fit; files and pipes get whole lines.
 pub(crate) fn table(header: &[&str], right: &[usize], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING);
@@ -50,6 +50,11 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: impl IntoIterator<It
     }
     table.set_header(header.to_vec());
     table.add_rows(rows);
+    for index in 0..header.len().saturating_sub(1) {
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
     for &index in right {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,6 +17,9 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HEADING: Style = Style::new().bold();
+
+/// Work that is done within this time needs no spinner.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// Where and how much to print. Colours appear on terminals only.
 #[derive(Debug)]
@@ -96,18 +101,25 @@ impl Output {
         }
     }
 
-    /// A spinner on standard error while `work` runs; on terminals only.
+    /// Runs `work`; if it takes long, a spinner on standard error says so, on terminals only.
     pub(crate) fn working<T>(&self, message: &str, work: impl FnOnce() -> T) -> T {
         if self.quiet || !io::stderr().is_terminal() {
             return work();
         }
-        let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
-        let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
-        spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        spinner.enable_steady_tick(Duration::from_millis(120));
-        let result = work();
-        spinner.finish_and_clear();
-        result
+        thread::scope(|scope| {
+            // Dropped when the work is done or panics; that ends the wait.
+            let (_done, wait) = mpsc::channel::<()>();
+            let started = Instant::now();
+            scope.spawn(move || {
+                if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    let spinner = spinner(message, started);
+                    // Nothing is ever sent: this returns once the other end is gone.
+                    let _ = wait.recv();
+                    spinner.finish_and_clear();
+                }
+            });
+            work()
+        })
     }
 
     /// Hands everything over, so that a full disk behind standard output is noticed.
@@ -119,4 +131,14 @@ impl Output {
 /// If standard error is closed there is nobody left to tell.
 fn to_stderr(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+fn spinner(message: &str, started: Instant) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+    let spinner = ProgressBar::new_spinner()
+        .with_message(message.to_owned())
+        .with_elapsed(started.elapsed());
+    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    spinner
 }

@@ -152,3 +152,31 @@ fn a_closed_pipe_is_no_failure() {
     stderr.read_to_string(&mut message).expect("text");
     assert_eq!((child.wait().expect("ends").code(), message.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn show_a_name_of_the_data_folder() {
+    let folder = Folder::new();
+    folder.write("data/my_tank.csv", csv(200, plain));
+    folder.write("data/heat_exchanger.csv", csv(400, plain));
+    let own = folder.json(&["--data-dir", "data", "data", "show", "my-tank", "--json"]);
+    assert_eq!(
+        (&own["samples"], &own["split"]["chosen_by"]),
+        (&200.into(), &"default".into())
+    );
+    // A known name brings its split, sample time and units along.
+    let known = folder.json(&["data", "show", "heat-exchanger", "--data-dir", "data", "--json"]);
+    assert_eq!(known["split"]["train"], 80);
+    assert_eq!(known["sample_time"], 1.0);
+    assert_eq!(known["outputs"][0]["unit"], "°C");
+    let asked = [
+        "data",
+        "show",
+        "heat-exchanger",
+        "--data-dir",
+        "data",
+        "--split",
+        "0.5,0.2,0.3",
+        "--json",
+    ];
+    assert_eq!(folder.json(&asked)["split"]["validation"], 80);
+}

@@ -32,7 +32,7 @@ impl Folder {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_intervalid"));
         command.current_dir(self.path()).args(arguments);
-        for variable in ["INTERVALID_DATA", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        for variable in ["INTERVALID_DATA", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
             command.env_remove(variable);
         }
         command
@@ -67,13 +67,16 @@ impl Folder {
     }
 }
 
-/// A first-order system answering a pseudo-random input: `samples` pairs.
+/// A first-order system with a little noise, answering a pseudo-random input: `samples` pairs.
 pub(crate) fn record(samples: usize) -> Vec<(f64, f64)> {
     let (mut state, mut y) = (1_u32, 0.0);
-    let step = |_| {
+    let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let pair = (f64::from(state >> 20) / 4096.0, y);
-        y = 0.8 * y + pair.0;
+        f64::from(state >> 20) / 4096.0
+    };
+    let step = |_| {
+        let pair = (random(), y);
+        y = 0.8 * y + pair.0 + 0.1 * random();
         pair
     };
     (0..samples).map(step).collect()

@@ -62,8 +62,8 @@ pub(crate) fn run(data_dir: Option<&Path>, output: &Output) -> Result<(), Failur
         "name",
         "available",
         "samples",
-        "inputs",
-        "outputs",
+        "in",
+        "out",
         "sample time",
         "description",
     ];

@@ -273,7 +273,7 @@ fn channel_row(role: &str, channel: &ChannelReport) -> Vec<String> {
     // A mean that is nothing but rounding error is zero to a reader.
     let negligible = 1e-6 * (channel.max - channel.min);
     let number = |value: f64| {
-        if value.abs() < negligible {
+        if value.abs() <= negligible {
             "0".to_owned()
         } else {
             significant(value, DIGITS)
