@@ -1,9 +1,24 @@
 //! Interval neural networks for system identification.
 
+mod config;
 mod error;
+mod feed;
+mod initialise;
 mod loss;
+mod margin;
+mod model;
 mod network;
+mod optim;
+mod prediction;
+mod simulate;
+mod tensors;
+mod train;
 
+pub use config::{FitConfig, Margin, Strategy};
 pub use error::{ModelError, Result};
 pub use loss::{Level, RqrW};
+pub use model::Model;
 pub use network::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
+pub use optim::{GradNorm, GradNormUpdate, Schedule};
+pub use prediction::Band;
+pub use train::{EpochRecord, FitOptions, IterationBench, Progress, Stage, StageInfo, StopReason, TrainInfo, fit};

@@ -36,6 +36,25 @@ impl<T: Real> TrajectoryAdjoint<T> {
         }
     }
 
+    /// Room for one tile that all tiles share: for adjoints that nobody reads.
+    pub(crate) fn scratch(frames: &Frames<T>) -> Self {
+        let tile = |len: usize| vec![T::zero(); len / frames.tiles];
+        Self {
+            x: tile(frames.x.len()),
+            h: frames.states.iter().map(|cell| tile(cell.h.len())).collect(),
+            c: frames.states.iter().map(|cell| tile(cell.c.len())).collect(),
+        }
+    }
+
+    /// Where a tile of `len` numbers lies in a buffer of this adjoint.
+    pub(crate) fn tile(buffer: &mut [T], tile: usize, len: usize) -> &mut [T] {
+        if buffer.len() == len {
+            buffer
+        } else {
+            &mut buffer[tile * len..(tile + 1) * len]
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.x.fill(T::zero());
         for buffer in self.h.iter_mut().chain(&mut self.c) {

@@ -363,7 +363,7 @@ impl<T: Real> Core<T> for Lstm<T> {
             interval_cell_backward(
                 &values,
                 [&cell.interval_h_adjoint[0], &cell.interval_h_adjoint[1]],
-                &mut trajectory.c[index][tile * n..(tile + 1) * n],
+                TrajectoryAdjoint::tile(&mut trajectory.c[index], tile, n),
                 [delta_lower, delta_upper],
             );
             let layer = &cell.layer;
@@ -377,7 +377,7 @@ impl<T: Real> Core<T> for Lstm<T> {
                     states.h(tile, width),
                     delta_lower,
                     delta_upper,
-                    &mut trajectory.h[index][tile * n..(tile + 1) * n],
+                    TrajectoryAdjoint::tile(&mut trajectory.h[index], tile, n),
                     recurrent,
                     width,
                 );
@@ -391,7 +391,7 @@ impl<T: Real> Core<T> for Lstm<T> {
                         x,
                         delta_lower,
                         delta_upper,
-                        &mut trajectory.x[tile * x.len()..(tile + 1) * x.len()],
+                        TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len()),
                         weight,
                         width,
                     );

@@ -13,10 +13,12 @@ mod lstm;
 mod network;
 mod node;
 mod parameters;
+mod stepper;
 mod tiles;
 
 pub(crate) use self::core::TrajectoryAdjoint;
 pub use architecture::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
 pub(crate) use network::Network;
 pub(crate) use parameters::{IntervalAdjoint, IntervalParameters};
+pub(crate) use stepper::Stepper;
 pub(crate) use tiles::{Batch, Frames, TILE};

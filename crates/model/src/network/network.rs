@@ -135,9 +135,9 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Makes room for interval passes over `frames` without a crisp pass before.
-    pub(crate) fn reserve(&mut self, frames: &Frames<T>) {
-        self.core.reserve(frames.tiles, frames.width);
+    /// Makes room for interval passes over tiles of this width without a crisp pass before.
+    pub(crate) fn reserve_interval(&mut self, width: usize) {
+        self.core.reserve(1, width);
     }
 
     /// Bounds of the outputs on one tile of a crisp trajectory (`[output][width]`).
@@ -187,7 +187,7 @@ impl<T: Real> Network<T> {
             trajectory,
         );
         let x = frames.x(tile);
-        let x_adjoint = &mut trajectory.x[tile * x.len()..(tile + 1) * x.len()];
+        let x_adjoint = TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len());
         match self.architecture.base() {
             Base::Zero => {}
             Base::LastOutput => {

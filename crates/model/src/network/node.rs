@@ -206,7 +206,7 @@ impl<T: Real> Core<T> for Node<T> {
                     x,
                     g_lower,
                     g_upper,
-                    &mut trajectory.x[tile * x.len()..(tile + 1) * x.len()],
+                    TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len()),
                     &mut adjoint.layers[index].0,
                     width,
                 );

@@ -1,0 +1,282 @@
+//! What a user chooses, as plain data; [`FitConfig::check`] is the only way from here to training.
+
+use intervalid_data::{InitialState, Lags, WindowConfig, known_dataset};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ModelError, Result};
+use crate::loss::Level;
+use crate::network::NetworkKind;
+use crate::optim::Schedule;
+
+/// How θ and Δ are trained (spec section 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// C-INN: first θ by L_MSE, then Δ around the frozen θ by L_RQR-W.
+    #[default]
+    Cascade,
+    /// J-INN: θ and Δ together, the losses balanced by GradNorm.
+    Joint,
+}
+
+/// σ_Δ, which keeps margins non-negative (spec section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Margin {
+    /// |Δ'|, the paper's models "-2".
+    #[default]
+    Abs,
+    /// max(Δ', 0), the paper's models "-1".
+    Relu,
+}
+
+/// Everything that decides a fit besides the data.
+///
+/// Training minimises L_MSE for θ and L_RQR-W for the margins Δ (spec sections 4 and 6).
+///
+/// | field | symbol | default | range |
+/// |---|---|---|---|
+/// | `network` | | node | node, lstm |
+/// | `hidden` | | 40, 40 | positive widths |
+/// | `lags` | n_x, n_d, n_y | 2, 0, 3 | n_y ≥ 1 |
+/// | `linear_path` | a | false | |
+/// | `initial` | | zero | zero, measured, warmup:N |
+/// | `window` | N, n_step | 40, 5 | N ≥ 2, n_step ≥ 1 |
+/// | `strategy` | | cascade | cascade, joint |
+/// | `margin` | σ_Δ | abs | abs, relu |
+/// | `coverage` | α | 0.9 | (0, 1) |
+/// | `width_penalty` | λ | 0.5 | > 0 |
+/// | `level` | α' | corrected | corrected, literal |
+/// | `margin_hidden`, `margin_output` | r_h, r_o | 1, 1 (LSTM 0.2, 1) | ≥ 0 |
+/// | `margin_floor` | | 0.001 (paper: 0) | ≥ 0 |
+/// | `epochs` | | 150 | ≥ 1, per stage |
+/// | `batch` | | 64 | ≥ 1 windows |
+/// | `learning_rate` | | 0.005 | > 0 |
+/// | `schedule` | | step | constant, step, cosine |
+/// | `gradient_clip` | | 5 | > 0 |
+/// | `patience` | | none | epochs without a better validation loss |
+/// | `gradnorm_beta` | β | 0.1 | ≥ 0 |
+/// | `gradnorm_rate` | | 0.005 | > 0 |
+/// | `seed` | | 1 | |
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FitConfig {
+    /// Which network.
+    pub network: NetworkKind,
+    /// Widths of the hidden layers or cells.
+    pub hidden: Vec<usize>,
+    /// Regressor.
+    pub lags: Lags,
+    /// Learn a linear function of the regressor beside the network, started at the least-squares ARX fit.
+    pub linear_path: bool,
+    /// How simulations start.
+    pub initial: InitialState,
+    /// Training windows.
+    pub window: WindowConfig,
+    /// Training strategy.
+    pub strategy: Strategy,
+    /// Margin function.
+    pub margin: Margin,
+    /// Promised share of targets inside the band.
+    pub coverage: f64,
+    /// Weight of the squared width in RQR-W.
+    pub width_penalty: f64,
+    /// Quantile level of RQR-W.
+    pub level: Level,
+    /// Initial margins of hidden layers relative to |θ|.
+    pub margin_hidden: f64,
+    /// Initial margins of the read-out relative to |θ|.
+    pub margin_output: f64,
+    /// Least initial margin, so that a parameter that starts at zero can have one at all.
+    pub margin_floor: f64,
+    /// Epochs of each stage.
+    pub epochs: usize,
+    /// Windows per mini-batch.
+    pub batch: usize,
+    /// Adam's step size.
+    pub learning_rate: f64,
+    /// How the step size changes over the epochs.
+    pub schedule: Schedule,
+    /// Largest Euclidean norm of a gradient.
+    pub gradient_clip: f64,
+    /// Stop a stage after this many epochs without improvement.
+    pub patience: Option<usize>,
+    /// GradNorm's exponent.
+    pub gradnorm_beta: f64,
+    /// GradNorm's step size.
+    pub gradnorm_rate: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for FitConfig {
+    fn default() -> Self {
+        Self {
+            network: NetworkKind::Node,
+            hidden: vec![40, 40],
+            lags: Lags { nx: 2, nd: 0, ny: 3 },
+            linear_path: false,
+            initial: InitialState::ZeroPadded,
+            window: WindowConfig { length: 40, step: 5 },
+            strategy: Strategy::Cascade,
+            margin: Margin::Abs,
+            coverage: 0.9,
+            width_penalty: 0.5,
+            level: Level::Corrected,
+            margin_hidden: 1.0,
+            margin_output: 1.0,
+            margin_floor: 1e-3,
+            epochs: 150,
+            batch: 64,
+            learning_rate: 5e-3,
+            schedule: Schedule::Step,
+            gradient_clip: 5.0,
+            patience: None,
+            gradnorm_beta: 0.1,
+            gradnorm_rate: 5e-3,
+            seed: 1,
+        }
+    }
+}
+
+impl FitConfig {
+    /// The paper's configuration of a network for one of its data sets (spec section 7), or its sensible equivalent for
+    /// another record.
+    #[must_use]
+    pub fn paper(dataset: &str, network: NetworkKind, strategy: Strategy) -> Self {
+        let known = known_dataset(dataset);
+        let mut config = Self {
+            network,
+            strategy,
+            margin_floor: 0.0,
+            ..Self::default()
+        };
+        if let Some(known) = known {
+            config.lags = known.lags;
+            config.window = known.window;
+        }
+        let (lstm_hidden, node_beta, lstm_beta) = match dataset {
+            "mr-damper" => ([30, 10], 0.1, 0.5),
+            "heat-exchanger" => ([10, 10], 1.0, 1.0),
+            "hair-dryer" => ([30, 10], 0.1, 1.0),
+            "robot-arm" => ([10, 10], 0.1, 0.1),
+            _ => ([30, 10], 0.1, 0.5),
+        };
+        match network {
+            NetworkKind::Node => config.gradnorm_beta = node_beta,
+            NetworkKind::Lstm => {
+                config.hidden = lstm_hidden.to_vec();
+                config.gradnorm_beta = lstm_beta;
+                config.margin_hidden = 0.2;
+            }
+        }
+        config
+    }
+
+    /// Checks every range that does not depend on the data.
+    ///
+    /// # Errors
+    /// [`ModelError::Option`] naming the first option outside its range.
+    pub fn check(&self) -> Result<()> {
+        let share = |option, value: f64| match value {
+            value if value > 0.0 && value < 1.0 => Ok(()),
+            value if (1.0..100.0).contains(&value) => {
+                let hint = format!("a share between 0 and 1 (did you mean {}?)", value / 100.0);
+                Err(ModelError::option(option, value, hint))
+            }
+            value => Err(ModelError::option(option, value, "a share between 0 and 1")),
+        };
+        share("coverage", self.coverage)?;
+        let positive = [
+            ("width_penalty", self.width_penalty),
+            ("learning_rate", self.learning_rate),
+            ("gradient_clip", self.gradient_clip),
+            ("gradnorm_rate", self.gradnorm_rate),
+        ];
+        for (option, value) in positive {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(ModelError::option(option, value, "a positive number"));
+            }
+        }
+        let at_least_zero = [
+            ("margin_hidden", self.margin_hidden),
+            ("margin_output", self.margin_output),
+            ("margin_floor", self.margin_floor),
+            ("gradnorm_beta", self.gradnorm_beta),
+        ];
+        for (option, value) in at_least_zero {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(ModelError::option(option, value, "zero or a positive number"));
+            }
+        }
+        if self.margin_hidden + self.margin_output + self.margin_floor <= 0.0 {
+            return Err(ModelError::option(
+                "margin_output",
+                0,
+                "a positive start of some margins, or none can grow",
+            ));
+        }
+        for (option, value) in [("epochs", self.epochs), ("batch", self.batch)] {
+            if value == 0 {
+                return Err(ModelError::option(option, value, "at least 1"));
+            }
+        }
+        if self.patience == Some(0) {
+            return Err(ModelError::option("patience", 0, "at least one epoch, or none"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_refused_with_the_share_that_was_meant() {
+        let config = FitConfig {
+            coverage: 90.0,
+            ..FitConfig::default()
+        };
+        let message = config.check().unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "coverage = 90 is not allowed: expected a share between 0 and 1 (did you mean 0.9?)"
+        );
+    }
+
+    #[test]
+    fn every_number_out_of_range_is_named() {
+        let broken: [(&str, fn(&mut FitConfig)); 8] = [
+            ("coverage", |c| c.coverage = f64::NAN),
+            ("width_penalty", |c| c.width_penalty = 0.0),
+            ("learning_rate", |c| c.learning_rate = -1.0),
+            ("gradient_clip", |c| c.gradient_clip = f64::INFINITY),
+            ("margin_floor", |c| c.margin_floor = -0.1),
+            ("epochs", |c| c.epochs = 0),
+            ("batch", |c| c.batch = 0),
+            ("patience", |c| c.patience = Some(0)),
+        ];
+        for (name, set) in broken {
+            let mut config = FitConfig::default();
+            set(&mut config);
+            assert!(config.check().unwrap_err().to_string().starts_with(name), "{name}");
+        }
+        assert!(FitConfig::default().check().is_ok());
+    }
+
+    #[test]
+    fn paper_settings_are_those_of_spec_section_7() {
+        let damper = FitConfig::paper("mr-damper", NetworkKind::Lstm, Strategy::Joint);
+        assert_eq!(
+            (damper.lags, damper.hidden.as_slice()),
+            (Lags { nx: 2, nd: 0, ny: 1 }, [30, 10].as_slice())
+        );
+        assert_eq!((damper.window.length, damper.window.step), (40, 5));
+        let arm = FitConfig::paper("robot-arm", NetworkKind::Node, Strategy::Cascade);
+        assert_eq!(
+            (arm.lags, arm.hidden.as_slice()),
+            (Lags { nx: 2, nd: 1, ny: 3 }, [40, 40].as_slice())
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! Margins Δ = σ_Δ(Δ') of the parameters (spec section 5).
+
+use intervalid_interval::Real;
+
+use crate::config::{FitConfig, Margin};
+use crate::network::Layout;
+
+/// Raw margins Δ' below and above every parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RawMargins<T> {
+    pub(crate) lower: Vec<T>,
+    pub(crate) upper: Vec<T>,
+}
+
+impl<T: Real> RawMargins<T> {
+    /// Δ' = r·|θ|, at least `margin_floor`, with r_h in hidden layers and r_o in the read-out and the linear path.
+    pub(crate) fn initial(config: &FitConfig, layout: &Layout, theta: &[T]) -> Self {
+        let mut raw = vec![T::zero(); theta.len()];
+        for block in layout.blocks() {
+            let ratio = match block.layer {
+                crate::network::LayerId::Network(_) if !layout.is_output(block) => config.margin_hidden,
+                _ => config.margin_output,
+            };
+            for index in block.range.clone() {
+                raw[index] = (T::of(ratio) * theta[index].abs()).max(T::of(config.margin_floor));
+            }
+        }
+        Self {
+            lower: raw.clone(),
+            upper: raw,
+        }
+    }
+}
+
+impl Margin {
+    /// σ_Δ elementwise.
+    pub(crate) fn apply<T: Real>(self, raw: &[T], margins: &mut [T]) {
+        for (margin, &raw) in margins.iter_mut().zip(raw) {
+            *margin = match self {
+                Margin::Abs => raw.abs(),
+                Margin::Relu => raw.max(T::zero()),
+            };
+        }
+    }
+
+    /// Turns an adjoint of Δ, times `sign`, into one of Δ'. Both functions have slope zero at zero.
+    pub(crate) fn chain<T: Real>(self, raw: &[T], sign: T, adjoint: &[T], raw_adjoint: &mut [T]) {
+        for ((to, &raw), &adjoint) in raw_adjoint.iter_mut().zip(raw).zip(adjoint) {
+            let slope = match self {
+                _ if raw > T::zero() => T::one(),
+                Margin::Abs if raw < T::zero() => -T::one(),
+                _ => T::zero(),
+            };
+            *to = sign * slope * adjoint;
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! One crisp sample after another: the free run of a whole record, without allocation per step.
+//!
+//! A single sample cannot fill the lanes of a tile, so here the channels do: weights are kept transposed and padded,
+//! `[in][out padded]`, and a layer is one row times that matrix.
+
+use intervalid_interval::Real;
+use intervalid_interval::kernel::{matmul_add, padded, tanh};
+
+use super::architecture::{Architecture, Base, Layer, Layout, NetworkKind};
+use super::elementwise::{Cell, cell_forward};
+
+/// Crisp network in stepping form.
+pub(crate) struct Stepper<T> {
+    architecture: Architecture,
+    layers: Vec<Affine<T>>,
+    cells: Vec<CellState<T>>,
+    /// Transposed linear path; empty without one.
+    linear: Vec<T>,
+    output: Vec<T>,
+}
+
+/// A layer's weights in stepping form, and room for its output.
+struct Affine<T> {
+    weight: Vec<T>,
+    recurrent: Vec<T>,
+    bias: Vec<T>,
+    out: Vec<T>,
+    /// Real (not padded) channels of the output, per gate.
+    size: usize,
+}
+
+/// h and c of one cell, padded.
+struct CellState<T> {
+    size: usize,
+    h: Vec<T>,
+    c: Vec<T>,
+    c_next: Vec<T>,
+    tanh_c: Vec<T>,
+}
+
+impl<T: Real> Stepper<T> {
+    pub(crate) fn new(architecture: &Architecture, theta: &[T]) -> Self {
+        let layout = architecture.layout();
+        let hidden = architecture.hidden.len();
+        let gates = |index: usize| {
+            if architecture.kind == NetworkKind::Lstm && index < hidden {
+                4
+            } else {
+                1
+            }
+        };
+        let layers = layout
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(index, layer)| Affine::new(layer, theta, gates(index)))
+            .collect();
+        let cells = match architecture.kind {
+            NetworkKind::Node => Vec::new(),
+            NetworkKind::Lstm => architecture.hidden.iter().map(|&size| CellState::new(size)).collect(),
+        };
+        let linear = linear_transposed(architecture, &layout, theta);
+        let output = vec![T::zero(); padded(architecture.outputs)];
+        Self {
+            architecture: architecture.clone(),
+            layers,
+            cells,
+            linear,
+            output,
+        }
+    }
+
+    /// Zero states.
+    pub(crate) fn reset(&mut self) {
+        for cell in &mut self.cells {
+            cell.h.fill(T::zero());
+            cell.c.fill(T::zero());
+        }
+    }
+
+    /// h and c of each cell before the next step.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&[T], &[T])> {
+        self.cells
+            .iter()
+            .map(|cell| (&cell.h[..cell.size], &cell.c[..cell.size]))
+    }
+
+    /// The prediction for a regressor.
+    pub(crate) fn step(&mut self, x: &[T]) -> &[T] {
+        let outputs = self.architecture.outputs;
+        let hidden = self.layers.len() - 1;
+        for index in 0..=hidden {
+            let (before, rest) = self.layers.split_at_mut(index);
+            let layer = &mut rest[0];
+            let input = match (before.last(), self.cells.get(index.wrapping_sub(1))) {
+                (None, _) => x,
+                (Some(_), Some(below)) => &below.h[..below.size],
+                (Some(below), None) => &below.out[..below.size],
+            };
+            layer.out.copy_from_slice(&layer.bias);
+            let width = layer.out.len();
+            matmul_add(input, &layer.weight, &mut layer.out, width);
+            match self.cells.get_mut(index) {
+                Some(cell) => {
+                    matmul_add(&cell.h[..cell.size], &layer.recurrent, &mut layer.out, width);
+                    cell.advance(&mut layer.out);
+                }
+                None if index < hidden => tanh(&mut layer.out),
+                None => {}
+            }
+        }
+        self.output.copy_from_slice(&self.layers[hidden].out);
+        match self.architecture.base() {
+            Base::Zero => {}
+            Base::LastOutput => {
+                for (y, &last) in self.output.iter_mut().zip(&x[..outputs]) {
+                    *y += last;
+                }
+            }
+            Base::Linear => {
+                let width = self.output.len();
+                matmul_add(x, &self.linear, &mut self.output, width);
+            }
+        }
+        &self.output[..outputs]
+    }
+}
+
+impl<T: Real> Affine<T> {
+    /// Transposes a layer; the channels of each gate are padded on their own.
+    fn new(layer: &Layer, theta: &[T], gates: usize) -> Self {
+        let size = layer.out / gates;
+        let width = padded(size);
+        let place = |out: usize| out / size * width + out % size;
+        let transposed = |weight: &[T], inner: usize| {
+            let mut table = vec![T::zero(); inner * gates * width];
+            for (index, &value) in weight.iter().enumerate() {
+                let (out, input) = (index / inner, index % inner);
+                table[input * gates * width + place(out)] = value;
+            }
+            table
+        };
+        let mut bias = vec![T::zero(); gates * width];
+        for (out, &value) in theta[layer.bias.clone()].iter().enumerate() {
+            bias[place(out)] = value;
+        }
+        let recurrent = &theta[layer.recurrent.clone()];
+        Self {
+            weight: transposed(&theta[layer.weight.clone()], layer.inner),
+            recurrent: if recurrent.is_empty() {
+                Vec::new()
+            } else {
+                transposed(recurrent, size)
+            },
+            out: vec![T::zero(); bias.len()],
+            bias,
+            size,
+        }
+    }
+}
+
+fn linear_transposed<T: Real>(architecture: &Architecture, layout: &Layout, theta: &[T]) -> Vec<T> {
+    let (inner, width) = (architecture.regressor_len(), padded(architecture.outputs));
+    let mut table = vec![T::zero(); if layout.linear.is_empty() { 0 } else { inner * width }];
+    for (index, &value) in theta[layout.linear.clone()].iter().enumerate() {
+        table[index % inner * width + index / inner] = value;
+    }
+    table
+}
+
+impl<T: Real> CellState<T> {
+    fn new(size: usize) -> Self {
+        let zeros = vec![T::zero(); padded(size)];
+        Self {
+            size,
+            h: zeros.clone(),
+            c: zeros.clone(),
+            c_next: zeros.clone(),
+            tanh_c: zeros,
+        }
+    }
+
+    fn advance(&mut self, gates: &mut [T]) {
+        let Self {
+            h, c, c_next, tanh_c, ..
+        } = self;
+        cell_forward(Cell {
+            gates,
+            c_before: c,
+            c: c_next,
+            tanh_c,
+            h,
+        });
+        core::mem::swap(c, c_next);
+    }
+}

@@ -1,0 +1,136 @@
+//! Free runs of whole records, and their bands.
+
+use intervalid_data::{InitialState, Scaled, Window, write_input_taps};
+use intervalid_interval::Real;
+
+use crate::network::{Architecture, Frames, IntervalParameters, Network, Stepper, TILE};
+
+/// A free run is taken to have diverged when a normalised prediction leaves ± this many standard deviations.
+pub(crate) const DIVERGED: f64 = 1e4;
+
+/// A crisp free run over one window (usually a whole part of an experiment), ready for the interval branch.
+pub(crate) struct Run<T> {
+    pub(crate) window: Window,
+    /// Unscored steps at the start.
+    pub(crate) warmup: usize,
+    /// Tiles of consecutive steps.
+    pub(crate) frames: Frames<T>,
+    /// `[step][output]`
+    pub(crate) y: Vec<T>,
+    /// As `y`; filled by [`Run::bound`].
+    pub(crate) lower: Vec<T>,
+    /// As `y`.
+    pub(crate) upper: Vec<T>,
+    /// First step (from 0) whose prediction was not finite or far out; the run stops there.
+    pub(crate) diverged_at: Option<usize>,
+    outputs: usize,
+    regressor: Vec<T>,
+    tile: [Vec<T>; 2],
+}
+
+impl<T: Real> Run<T> {
+    /// Room for a run over `window`.
+    pub(crate) fn new(architecture: &Architecture, window: Window, initial: InitialState) -> Self {
+        let steps = window.len - 1;
+        let outputs = architecture.outputs;
+        let values = vec![T::zero(); steps * outputs];
+        let tile = vec![T::zero(); outputs * TILE];
+        Self {
+            window,
+            warmup: initial.unscored(),
+            frames: Frames::new(architecture, steps.div_ceil(TILE), TILE),
+            y: values.clone(),
+            lower: values.clone(),
+            upper: values,
+            diverged_at: None,
+            outputs,
+            regressor: vec![T::zero(); architecture.regressor_len()],
+            tile: [tile.clone(), tile],
+        }
+    }
+
+    /// Simulates: measured outputs as far as `initial` knows them, the model's own predictions after.
+    pub(crate) fn simulate(
+        &mut self,
+        stepper: &mut Stepper<T>,
+        architecture: &Architecture,
+        scaled: &Scaled<T>,
+        initial: InitialState,
+    ) {
+        let experiment = &scaled.experiments()[self.window.experiment];
+        let lags = architecture.lags;
+        let (start, outputs) = (self.window.start, self.outputs);
+        let known = initial.known_outputs(start, lags);
+        let limit = T::of(DIVERGED);
+        self.diverged_at = None;
+        stepper.reset();
+        for (step, k) in self.window.predicted().enumerate() {
+            write_input_taps(experiment, lags, k, &mut self.regressor);
+            for lag in 1..=lags.ny {
+                let to = &mut self.regressor[(lag - 1) * outputs..lag * outputs];
+                match k.checked_sub(lag) {
+                    Some(sample) if known.contains(&sample) => {
+                        for (output, to) in to.iter_mut().enumerate() {
+                            *to = experiment.output(output)[sample];
+                        }
+                    }
+                    Some(sample) if sample > start => {
+                        let at = (sample - start - 1) * outputs;
+                        to.copy_from_slice(&self.y[at..at + outputs]);
+                    }
+                    _ => to.fill(T::zero()),
+                }
+            }
+            self.keep_frame(stepper, step);
+            let y = stepper.step(&self.regressor);
+            if y.iter().any(|y| y.is_nan() || y.abs() > limit) {
+                self.diverged_at = Some(step);
+                return;
+            }
+            self.y[step * outputs..(step + 1) * outputs].copy_from_slice(y);
+        }
+    }
+
+    fn keep_frame(&mut self, stepper: &Stepper<T>, step: usize) {
+        let (tile, lane) = (step / TILE, step % TILE);
+        for (row, &value) in self.regressor.iter().enumerate() {
+            self.frames.x_mut(tile)[row * TILE + lane] = value;
+        }
+        for (kept, (h, c)) in self.frames.states.iter_mut().zip(stepper.states()) {
+            let base = tile * kept.size * TILE + lane;
+            for (row, (&h, &c)) in h.iter().zip(c).enumerate() {
+                kept.h[base + row * TILE] = h;
+                kept.c[base + row * TILE] = c;
+            }
+        }
+    }
+
+    /// Fills the bounds on the simulated trajectory. The point prediction is always inside.
+    pub(crate) fn bound(&mut self, network: &mut Network<T>, parameters: &IntervalParameters<T>) {
+        network.reserve_interval(TILE);
+        let outputs = self.outputs;
+        let steps = self.y.len() / outputs;
+        let [lower, upper] = &mut self.tile;
+        for tile in 0..self.frames.tiles {
+            network.interval_forward(parameters, &self.frames, tile, lower, upper);
+            for step in tile * TILE..((tile + 1) * TILE).min(steps) {
+                for output in 0..outputs {
+                    let (at, from) = (step * outputs + output, output * TILE + step % TILE);
+                    // Rounding may push a bound past the centre by an ulp where margins are zero.
+                    self.lower[at] = lower[from].min(self.y[at]);
+                    self.upper[at] = upper[from].max(self.y[at]);
+                }
+            }
+        }
+    }
+
+    /// `(step, output, measured)` of every scored target.
+    pub(crate) fn targets<'a>(&self, scaled: &'a Scaled<T>) -> impl Iterator<Item = (usize, T)> + use<'a, T> {
+        let experiment = &scaled.experiments()[self.window.experiment];
+        let (start, outputs, warmup) = (self.window.start, self.outputs, self.warmup);
+        let steps = self.window.len - 1;
+        (warmup..steps).flat_map(move |step| {
+            (0..outputs).map(move |output| (step * outputs + output, experiment.output(output)[start + 1 + step]))
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Checkpoints: the whole [`State`] after an epoch, to the bit.
+
+use std::path::Path;
+
+use intervalid_interval::Real;
+use serde::{Deserialize, Serialize};
+
+use super::info::{EpochRecord, Stage, StageInfo, StopReason};
+use super::problem::Problem;
+use super::state::{Best, State};
+use crate::error::Result;
+use crate::margin::RawMargins;
+use crate::optim::{Adam, GradNorm};
+use crate::tensors::{TensorReader, TensorWriter};
+
+/// Grows with every change of the file's content.
+const FORMAT: u32 = 1;
+
+/// What is not a tensor. Numbers that must survive to the bit are stored as tensors of bit patterns' values instead.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    format: u32,
+    fingerprint: String,
+    stage: usize,
+    epoch: usize,
+    adam_steps: [u64; 3],
+    best_epoch: Option<usize>,
+    history: Vec<(Stage, usize)>,
+    finished: Vec<(Stage, usize, usize, StopReason)>,
+    has_initial_losses: bool,
+}
+
+/// Scalars per epoch in the tensor `history`.
+const HISTORY_COLUMNS: usize = 7;
+
+pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>) -> Result<()> {
+    let header = Header {
+        format: FORMAT,
+        fingerprint: problem.fingerprint(),
+        stage: state.stage,
+        epoch: state.epoch,
+        adam_steps: [0, 1, 2].map(|i| state.adam[i].steps),
+        best_epoch: state.best.as_ref().map(|best| best.epoch),
+        history: state
+            .history
+            .iter()
+            .map(|record| (record.stage, record.epoch))
+            .collect(),
+        finished: state
+            .finished
+            .iter()
+            .map(|s| (s.stage, s.epochs, s.best_epoch, s.stopped))
+            .collect(),
+        has_initial_losses: state.gradnorm.initial_losses.is_some(),
+    };
+    let mut file = TensorWriter::default();
+    let mut push = |name: &str, values: &[T]| file.push(name, vec![values.len()], values);
+    push("theta", &state.theta);
+    push("raw_lower", &state.raw.lower);
+    push("raw_upper", &state.raw.upper);
+    for (index, adam) in state.adam.iter().enumerate() {
+        push(&format!("adam_{index}_first"), &adam.first);
+        push(&format!("adam_{index}_second"), &adam.second);
+    }
+    if let Some(best) = &state.best {
+        push("best_theta", &best.theta);
+        push("best_raw_lower", &best.raw.lower);
+        push("best_raw_upper", &best.raw.upper);
+    }
+    let mut scalars = |name: &str, values: &[f64]| {
+        // The reader refuses what is not finite, and NaN and infinity do occur here: store bits in halves.
+        let halves: Vec<f64> = values
+            .iter()
+            .flat_map(|value| [(value.to_bits() >> 32) as u32, value.to_bits() as u32])
+            .map(f64::from)
+            .collect();
+        file.push(name, vec![halves.len()], &halves);
+    };
+    let losses = state.gradnorm.initial_losses.unwrap_or_default();
+    let [s_mse, s_rqr] = state.gradnorm.scales;
+    scalars("gradnorm", &[s_mse, s_rqr, losses[0], losses[1]]);
+    scalars("best_loss", &[state.best.as_ref().map_or(f64::NAN, |best| best.loss)]);
+    scalars(
+        "finished_losses",
+        &state.finished.iter().map(|stage| stage.best_loss).collect::<Vec<_>>(),
+    );
+    let history = state.history.iter().flat_map(|r| {
+        [
+            r.train[0],
+            r.train[1],
+            r.validation[0],
+            r.validation[1],
+            r.learning_rate,
+            r.scales[0],
+            r.scales[1],
+        ]
+    });
+    scalars("history", &history.collect::<Vec<_>>());
+    file.write(path, serde_json::to_string(&header).unwrap_or_default())
+}
+
+pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T>> {
+    let (reader, text) = TensorReader::open(path, "checkpoint")?;
+    let header: Header = serde_json::from_str(&text).map_err(|error| reader.damaged(error.to_string()))?;
+    if header.format != FORMAT {
+        let reason = format!("it has format {}, this version reads {FORMAT}", header.format);
+        return Err(reader.damaged(reason));
+    }
+    if header.fingerprint != problem.fingerprint() {
+        let reason = "it belongs to another configuration or other data: choose another folder or delete it";
+        return Err(reader.damaged(reason));
+    }
+    let tensors = reader.tensors()?;
+    let len = problem.layout.len();
+    let get = |name: &str| reader.get::<T>(&tensors, name, &[len]);
+    let scalars = |name: &str, count: usize| -> Result<Vec<f64>> {
+        let halves = reader.get::<f64>(&tensors, name, &[2 * count])?;
+        Ok(halves
+            .chunks_exact(2)
+            .map(|half| f64::from_bits(((half[0] as u64) << 32) | half[1] as u64))
+            .collect())
+    };
+    let adam = |index: usize| -> Result<Adam<T>> {
+        let first = get(&format!("adam_{index}_first"))?;
+        Ok(Adam {
+            first,
+            second: get(&format!("adam_{index}_second"))?,
+            steps: header.adam_steps[index],
+        })
+    };
+    let best = match header.best_epoch {
+        None => None,
+        Some(epoch) => Some(Best {
+            epoch,
+            loss: scalars("best_loss", 1)?[0],
+            theta: get("best_theta")?,
+            raw: RawMargins {
+                lower: get("best_raw_lower")?,
+                upper: get("best_raw_upper")?,
+            },
+        }),
+    };
+    let gradnorm = scalars("gradnorm", 4)?;
+    let rows = scalars("history", header.history.len() * HISTORY_COLUMNS)?;
+    let history = header
+        .history
+        .iter()
+        .zip(rows.chunks_exact(HISTORY_COLUMNS))
+        .map(|(&(stage, epoch), row)| {
+            let (train, validation) = ([row[0], row[1]], [row[2], row[3]]);
+            EpochRecord {
+                stage,
+                epoch,
+                train,
+                validation,
+                learning_rate: row[4],
+                scales: [row[5], row[6]],
+            }
+        });
+    let losses = scalars("finished_losses", header.finished.len())?;
+    let finished = header
+        .finished
+        .iter()
+        .zip(losses)
+        .map(|(&(stage, epochs, best_epoch, stopped), best_loss)| StageInfo {
+            stage,
+            epochs,
+            best_epoch,
+            best_loss,
+            stopped,
+        });
+    Ok(State {
+        stage: header.stage,
+        epoch: header.epoch,
+        theta: get("theta")?,
+        raw: RawMargins {
+            lower: get("raw_lower")?,
+            upper: get("raw_upper")?,
+        },
+        adam: [adam(0)?, adam(1)?, adam(2)?],
+        gradnorm: GradNorm {
+            scales: [gradnorm[0], gradnorm[1]],
+            initial_losses: header.has_initial_losses.then(|| [gradnorm[2], gradnorm[3]]),
+            beta: problem.config.gradnorm_beta,
+            rate: problem.config.gradnorm_rate,
+        },
+        best,
+        history: history.collect(),
+        finished: finished.collect(),
+    })
+}

@@ -1,0 +1,128 @@
+//! Training: a checked configuration and a record in, a fitted [`Model`] and a [`TrainInfo`] out.
+
+mod checkpoint;
+mod info;
+mod iteration;
+mod problem;
+mod stage;
+mod state;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use intervalid_data::{Dataset, Split};
+use intervalid_interval::Real;
+
+use crate::config::FitConfig;
+use crate::error::{ModelError, Result};
+use crate::model::Model;
+
+pub use info::{EpochRecord, Progress, Stage, StageInfo, StopReason, TrainInfo};
+pub use iteration::IterationBench;
+use problem::Problem;
+use stage::Worker;
+use state::State;
+
+/// Who watches a fit, and where it can be taken up again.
+#[derive(Default)]
+pub struct FitOptions<'a> {
+    /// Called after every epoch; `Break` ends training with the best model so far.
+    pub observer: Option<&'a mut dyn FnMut(&Progress) -> ControlFlow<()>>,
+    /// Written after every epoch and taken up if it exists: a fit killed at any point ends in the same bits.
+    pub checkpoint: Option<&'a Path>,
+}
+
+/// Fits an interval network to the training part of a record, choosing the epoch by free runs over the validation part.
+///
+/// The test part is not looked at.
+///
+/// # Errors
+/// [`ModelError`] if an option is out of range, the record is too short for what was asked, a checkpoint is damaged or
+/// of another fit, or no epoch gave a finite result.
+pub fn fit<T: Real>(
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
+    mut options: FitOptions<'_>,
+) -> Result<(Model<T>, TrainInfo)> {
+    let started = Instant::now();
+    let problem = Problem::<T>::new(dataset, split, config)?;
+    let mut state = match options.checkpoint {
+        Some(path) if path.exists() => checkpoint::read(path, &problem)?,
+        _ => State::new(&problem)?,
+    };
+    let stages = Stage::of(config.strategy);
+    while state.stage < stages.len() {
+        let reason = run_stage(&problem, stages, &mut state, &mut options, started)?;
+        let interrupted = matches!(reason, StopReason::Interrupted { .. });
+        state.finish_stage(&problem, stages[state.stage], reason)?;
+        if interrupted {
+            break;
+        }
+    }
+    let info = state.info(started.elapsed());
+    let model = problem.into_model(dataset, state);
+    Ok((model, info))
+}
+
+fn run_stage<T: Real>(
+    problem: &Problem<T>,
+    stages: &[Stage],
+    state: &mut State<T>,
+    options: &mut FitOptions<'_>,
+    started: Instant,
+) -> Result<StopReason> {
+    let config = &problem.config;
+    let stage = stages[state.stage];
+    let mut worker = Worker::new(problem, stage, state);
+    let epochs_before: usize = state.history.len();
+    while state.epoch < config.epochs {
+        let learning_rate = config.learning_rate * config.schedule.factor(state.epoch, config.epochs);
+        let Some(train) = worker.epoch(problem, state, learning_rate) else {
+            let epoch = state.epoch + 1;
+            if state.best.is_none() {
+                return Err(ModelError::Diverged {
+                    epoch,
+                    stage: stage.name(),
+                    learning_rate,
+                });
+            }
+            return Ok(StopReason::NonFinite { epoch });
+        };
+        let validation = worker.validate(problem, state);
+        state.epoch += 1;
+        let record = EpochRecord {
+            stage,
+            epoch: state.epoch,
+            train,
+            validation,
+            learning_rate,
+            scales: state.gradnorm.scales,
+        };
+        let improved = state.record(record, stage);
+        if let Some(path) = options.checkpoint {
+            checkpoint::write(path, problem, state)?;
+        }
+        if let Some(observer) = &mut options.observer {
+            let done = state.history.len();
+            let total = (stages.len() - state.stage) * config.epochs + done - state.epoch;
+            let per_epoch = started.elapsed().as_secs_f64() / (done - epochs_before.min(done - 1)) as f64;
+            let progress = Progress {
+                record,
+                improved,
+                epochs_done: done,
+                epochs_total: total,
+                seconds_left: per_epoch * (total - done) as f64,
+            };
+            if observer(&progress).is_break() {
+                return Ok(StopReason::Interrupted { epoch: state.epoch });
+            }
+        }
+        let since_best = state.best.as_ref().map_or(0, |best| state.epoch - best.epoch);
+        if config.patience.is_some_and(|patience| since_best >= patience) {
+            return Ok(StopReason::Patience { epoch: state.epoch });
+        }
+    }
+    Ok(StopReason::Epochs)
+}

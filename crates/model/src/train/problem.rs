@@ -1,0 +1,146 @@
+//! Everything about a fit that training does not change: data in network form, checked once.
+
+use intervalid_data::{ArxModel, Dataset, Normaliser, Scaled, Split, Window, Windows, runs};
+use intervalid_interval::Real;
+
+use super::state::State;
+use crate::config::FitConfig;
+use crate::error::Result;
+use crate::initialise::initial_parameters;
+use crate::loss::RqrW;
+use crate::model::Model;
+use crate::network::{Architecture, Layout};
+
+pub(super) struct Problem<T> {
+    pub(super) config: FitConfig,
+    pub(super) architecture: Architecture,
+    pub(super) layout: Layout,
+    pub(super) normaliser: Normaliser,
+    pub(super) scaled: Scaled<T>,
+    pub(super) windows: Windows,
+    pub(super) validation: Vec<Window>,
+    pub(super) loss: RqrW,
+    /// Least-squares ARX on the training part: rows of A and the bias, where there is a linear path.
+    arx: Option<ArxModel>,
+}
+
+impl<T: Real> Problem<T> {
+    pub(super) fn new(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Self> {
+        config.check()?;
+        let architecture = Architecture {
+            kind: config.network,
+            inputs: dataset.inputs().len(),
+            outputs: dataset.outputs().len(),
+            lags: config.lags,
+            hidden: config.hidden.clone(),
+            linear_path: config.linear_path,
+        };
+        architecture.check()?;
+        let windows = Windows::new(dataset, &split.train, config.lags, config.initial, config.window)?;
+        let validation = runs(dataset, &split.validation, config.lags, config.initial)?;
+        let normaliser = Normaliser::fit(dataset, &split.train)?;
+        let arx = match config.linear_path {
+            true => Some(ArxModel::fit(
+                &normaliser.scale::<f64>(dataset),
+                &split.train,
+                config.lags,
+                true,
+            )?),
+            false => None,
+        };
+        Ok(Self {
+            config: config.clone(),
+            layout: architecture.layout(),
+            scaled: normaliser.scale(dataset),
+            loss: RqrW::new(config.coverage, config.width_penalty, config.level),
+            architecture,
+            normaliser,
+            windows,
+            validation,
+            arx,
+        })
+    }
+
+    /// θ at the start of training.
+    pub(super) fn initial_theta(&self) -> Vec<T> {
+        let mut theta = initial_parameters::<T>(&self.architecture, self.config.seed);
+        if let (Some(arx), Some(readout)) = (&self.arx, self.layout.layers.last()) {
+            for (to, from) in theta[self.layout.linear.clone()]
+                .iter_mut()
+                .zip(arx.coefficients.iter().flatten())
+            {
+                *to = T::of(*from);
+            }
+            for (to, from) in theta[readout.bias.clone()].iter_mut().zip(&arx.bias) {
+                *to = T::of(*from);
+            }
+            // Nearly silent at first, so that training starts from the linear fit and not beside it.
+            for weight in &mut theta[readout.weight.clone()] {
+                *weight *= T::of(0.01);
+            }
+        }
+        theta
+    }
+
+    /// Windows per mini-batch: what was asked, or all there are.
+    pub(super) fn batch_windows(&self) -> usize {
+        self.config.batch.min(self.windows.len())
+    }
+
+    /// What must agree for a checkpoint to belong to this fit.
+    pub(super) fn fingerprint(&self) -> String {
+        let config = serde_json::to_string(&self.config).unwrap_or_default();
+        let mut hash = Fnv::default();
+        for experiment in self.scaled.experiments() {
+            for channel in 0..experiment.inputs() {
+                hash.add(experiment.input(channel));
+            }
+            for channel in 0..experiment.outputs() {
+                hash.add(experiment.output(channel));
+            }
+        }
+        format!(
+            "{config} {} data {:016x} windows {}",
+            T::NAME,
+            hash.0,
+            self.windows.len()
+        )
+    }
+
+    pub(super) fn into_model(self, dataset: &Dataset, state: State<T>) -> Model<T> {
+        let mut margin_lower = vec![T::zero(); state.theta.len()];
+        let mut margin_upper = margin_lower.clone();
+        self.config.margin.apply(&state.raw.lower, &mut margin_lower);
+        self.config.margin.apply(&state.raw.upper, &mut margin_upper);
+        Model {
+            architecture: self.architecture,
+            theta: state.theta,
+            margin_lower,
+            margin_upper,
+            normaliser: self.normaliser,
+            inputs: dataset.inputs().to_vec(),
+            outputs: dataset.outputs().to_vec(),
+            sample_time: dataset.sample_time(),
+            config: self.config,
+        }
+    }
+}
+
+/// FNV-1a: enough to notice that a checkpoint is of other data, stable across platforms and releases.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn add<T: Real>(&mut self, values: &[T]) {
+        for value in values {
+            for byte in value.as_f64().to_le_bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+    }
+}

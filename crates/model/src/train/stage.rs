@@ -1,0 +1,302 @@
+//! The work of one stage: an epoch of mini-batches, and the free run over the validation part.
+
+use intervalid_data::Window;
+use intervalid_interval::Real;
+use rand::seq::SliceRandom;
+
+use super::info::Stage;
+use super::iteration::{Bounds, Crisp, Joint};
+use super::problem::Problem;
+use super::state::State;
+use crate::feed::fill;
+use crate::initialise::{Purpose, generator};
+use crate::network::{Frames, IntervalParameters, Network, Stepper, TILE, TrajectoryAdjoint};
+use crate::optim::clip;
+use crate::simulate::Run;
+
+/// Buffers of a stage.
+pub(super) struct Worker<T> {
+    stage: Work<T>,
+    validation: Validation<T>,
+}
+
+enum Work<T> {
+    Crisp(Box<Crisp<T>>),
+    Margins(Box<MarginWork<T>>),
+    Joint(Box<Joint<T>>),
+}
+
+impl<T: Real> Worker<T> {
+    pub(super) fn new(problem: &Problem<T>, stage: Stage, state: &State<T>) -> Self {
+        let (windows, steps, warmup) = (
+            problem.batch_windows(),
+            steps(problem),
+            problem.config.initial.unscored(),
+        );
+        let architecture = &problem.architecture;
+        let mut validation = Validation::new(problem);
+        let stage = match stage {
+            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, steps, warmup))),
+            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, steps, warmup))),
+            Stage::Margins => {
+                // θ is frozen: one free run serves all epochs.
+                validation.simulate(problem, &state.theta);
+                Work::Margins(Box::new(MarginWork::new(problem, &state.theta)))
+            }
+        };
+        Self { stage, validation }
+    }
+
+    /// One epoch; returns the mean L_MSE and L_RQR-W, or nothing if one of them or a gradient was not finite.
+    pub(super) fn epoch(&mut self, problem: &Problem<T>, state: &mut State<T>, rate: f64) -> Option<[f64; 2]> {
+        let config = &problem.config;
+        let (mut sums, mut batches) = ([0.0, 0.0], 0);
+        let mut count = |losses: [f64; 2]| {
+            sums = [sums[0] + losses[0], sums[1] + losses[1]];
+            batches += 1;
+        };
+        match &mut self.stage {
+            Work::Crisp(work) => {
+                for windows in shuffled(problem, Purpose::ShuffleCrisp, state.epoch) {
+                    fill(&mut work.batch, &problem.scaled, config.lags, config.initial, &windows);
+                    let loss = work.gradient(&state.theta);
+                    let norm = clip(&mut work.gradient, config.gradient_clip);
+                    if !(loss.is_finite() && norm.is_finite()) {
+                        return None;
+                    }
+                    state.adam[0].update(&mut state.theta, &work.gradient, rate);
+                    count([loss, f64::NAN]);
+                }
+            }
+            Work::Joint(work) => {
+                for windows in shuffled(problem, Purpose::ShuffleJoint, state.epoch) {
+                    fill(
+                        &mut work.crisp.batch,
+                        &problem.scaled,
+                        config.lags,
+                        config.initial,
+                        &windows,
+                    );
+                    let (loss, gradnorm) = (&problem.loss, &mut state.gradnorm);
+                    let losses = work.gradients(&state.theta, &state.raw, config.margin, loss, gradnorm);
+                    let norm = clip(&mut work.crisp.gradient, config.gradient_clip);
+                    if !(losses.iter().all(|l| l.is_finite()) && norm.is_finite()) {
+                        return None;
+                    }
+                    state.adam[0].update(&mut state.theta, &work.crisp.gradient, rate);
+                    if !update_margins(state, &mut work.margin_gradients, config.gradient_clip, rate) {
+                        return None;
+                    }
+                    count(losses);
+                }
+            }
+            Work::Margins(work) => {
+                for tiles in work.shuffled(config.seed, state.epoch) {
+                    let loss = work.gradients(problem, state, &tiles);
+                    if !loss.is_finite() || !update_margins(state, &mut work.gradients, config.gradient_clip, rate) {
+                        return None;
+                    }
+                    count([f64::NAN, loss]);
+                }
+            }
+        }
+        Some(sums.map(|sum| sum / f64::from(batches)))
+    }
+
+    /// L_MSE and L_RQR-W of free runs over the validation part; infinite if one diverges.
+    pub(super) fn validate(&mut self, problem: &Problem<T>, state: &State<T>) -> [f64; 2] {
+        match self.stage {
+            Work::Crisp(_) => {
+                self.validation.simulate(problem, &state.theta);
+                [self.validation.mse(problem), f64::NAN]
+            }
+            Work::Margins(_) => [self.validation.mse(problem), self.validation.rqr_w(problem, state)],
+            Work::Joint(_) => {
+                self.validation.simulate(problem, &state.theta);
+                [self.validation.mse(problem), self.validation.rqr_w(problem, state)]
+            }
+        }
+    }
+}
+
+fn steps<T: Real>(problem: &Problem<T>) -> usize {
+    problem.config.window.length - 1
+}
+
+/// Mini-batches of windows in the order of one epoch; the last incomplete one is dropped.
+fn shuffled<T: Real>(problem: &Problem<T>, purpose: Purpose, epoch: usize) -> impl Iterator<Item = Vec<Window>> {
+    let mut order: Vec<usize> = (0..problem.windows.len()).collect();
+    order.shuffle(&mut generator(problem.config.seed, purpose, epoch));
+    let size = problem.batch_windows();
+    let batches = order.len() / size;
+    (0..batches).map(move |b| {
+        order[b * size..(b + 1) * size]
+            .iter()
+            .map(|&w| problem.windows.get(w))
+            .collect()
+    })
+}
+
+/// Clips and applies the margins' gradients; false if they are not finite.
+fn update_margins<T: Real>(state: &mut State<T>, gradients: &mut [Vec<T>; 2], limit: f64, rate: f64) -> bool {
+    let [_, lower, upper] = &mut state.adam;
+    let sides = [(lower, &mut state.raw.lower), (upper, &mut state.raw.upper)];
+    for (gradient, (adam, raw)) in gradients.iter_mut().zip(sides) {
+        if !clip(gradient, limit).is_finite() {
+            return false;
+        }
+        adam.update(raw, gradient, rate);
+    }
+    true
+}
+
+/// Cascade, stage 2: the crisp trajectories of all windows, simulated once; margins train on their shuffled tiles.
+struct MarginWork<T> {
+    network: Network<T>,
+    bounds: Bounds<T>,
+    frames: Frames<T>,
+    target: Vec<T>,
+    /// Scored tiles and how many of their samples are filled.
+    tiles: Vec<(usize, usize)>,
+    tiles_per_batch: usize,
+    scratch: TrajectoryAdjoint<T>,
+    gradients: [Vec<T>; 2],
+}
+
+impl<T: Real> MarginWork<T> {
+    fn new(problem: &Problem<T>, theta: &[T]) -> Self {
+        let config = &problem.config;
+        let (steps, warmup) = (steps(problem), config.initial.unscored());
+        let architecture = &problem.architecture;
+        // Neighbouring windows overlap; spread over tiles at random, each tile is a fair sample.
+        let mut order: Vec<usize> = (0..problem.windows.len()).collect();
+        order.shuffle(&mut generator(config.seed, Purpose::AssignLanes, 0));
+        let groups = order.len().div_ceil(TILE);
+        let mut crisp = Crisp::<T>::new(architecture, TILE, steps, warmup);
+        let mut frames = Frames::new(architecture, groups * steps, TILE);
+        let row = architecture.outputs * TILE;
+        let mut target = vec![T::zero(); groups * steps * row];
+        let mut tiles = Vec::new();
+        for (group, windows) in order.chunks(TILE).enumerate() {
+            let windows: Vec<Window> = windows.iter().map(|&w| problem.windows.get(w)).collect();
+            fill(&mut crisp.batch, &problem.scaled, config.lags, config.initial, &windows);
+            crisp.network.forward(theta, &mut crisp.batch);
+            for step in 0..steps {
+                let tile = group * steps + step;
+                frames.copy_tile(tile, &crisp.batch.frames, step);
+                target[tile * row..(tile + 1) * row].copy_from_slice(&crisp.batch.target[step * row..(step + 1) * row]);
+                if step >= warmup {
+                    tiles.push((tile, windows.len()));
+                }
+            }
+        }
+        let mut network = crisp.network;
+        network.reserve_interval(TILE);
+        let wanted = (problem.batch_windows() * (steps - warmup)).div_ceil(TILE);
+        let zeros = vec![T::zero(); theta.len()];
+        Self {
+            bounds: Bounds::new(&problem.layout, architecture.outputs, TILE),
+            scratch: TrajectoryAdjoint::scratch(&frames),
+            tiles_per_batch: wanted.clamp(1, tiles.len()),
+            gradients: [zeros.clone(), zeros],
+            network,
+            frames,
+            target,
+            tiles,
+        }
+    }
+
+    fn shuffled(&self, seed: u64, epoch: usize) -> impl Iterator<Item = Vec<(usize, usize)>> + use<T> {
+        let mut order = self.tiles.clone();
+        order.shuffle(&mut generator(seed, Purpose::ShuffleMargins, epoch));
+        let size = self.tiles_per_batch;
+        (0..order.len() / size).map(move |b| order[b * size..(b + 1) * size].to_vec())
+    }
+
+    fn gradients(&mut self, problem: &Problem<T>, state: &State<T>, tiles: &[(usize, usize)]) -> f64 {
+        let margin = problem.config.margin;
+        let outputs = problem.architecture.outputs;
+        let scored: usize = tiles.iter().map(|&(_, filled)| filled * outputs).sum();
+        let share = 1.0 / scored as f64;
+        self.bounds.update(&state.theta, &state.raw, margin);
+        let row = outputs * TILE;
+        let mut loss = 0.0;
+        for &(tile, filled) in tiles {
+            let target = &self.target[tile * row..(tile + 1) * row];
+            let (network, frames, scratch) = (&mut self.network, &self.frames, &mut self.scratch);
+            loss += self
+                .bounds
+                .tile(network, frames, tile, target, filled, &problem.loss, share, scratch);
+        }
+        self.bounds.margin_gradients(&state.raw, margin, &mut self.gradients);
+        loss
+    }
+}
+
+/// Free runs over the validation part.
+struct Validation<T> {
+    runs: Vec<Run<T>>,
+    network: Network<T>,
+    parameters: IntervalParameters<T>,
+    margins: [Vec<T>; 2],
+}
+
+impl<T: Real> Validation<T> {
+    fn new(problem: &Problem<T>) -> Self {
+        let run = |&window: &Window| Run::new(&problem.architecture, window, problem.config.initial);
+        let zeros = vec![T::zero(); problem.layout.len()];
+        Self {
+            runs: problem.validation.iter().map(run).collect(),
+            network: Network::new(&problem.architecture),
+            parameters: IntervalParameters::new(&problem.layout),
+            margins: [zeros.clone(), zeros],
+        }
+    }
+
+    fn simulate(&mut self, problem: &Problem<T>, theta: &[T]) {
+        let mut stepper = Stepper::new(&problem.architecture, theta);
+        for run in &mut self.runs {
+            run.simulate(
+                &mut stepper,
+                &problem.architecture,
+                &problem.scaled,
+                problem.config.initial,
+            );
+        }
+    }
+
+    fn mse(&self, problem: &Problem<T>) -> f64 {
+        self.mean(problem, |run, at, target| (target - run.y[at].as_f64()).powi(2))
+    }
+
+    fn rqr_w(&mut self, problem: &Problem<T>, state: &State<T>) -> f64 {
+        let [lower, upper] = &mut self.margins;
+        problem.config.margin.apply(&state.raw.lower, lower);
+        problem.config.margin.apply(&state.raw.upper, upper);
+        self.parameters.update(&state.theta, lower, upper);
+        for run in &mut self.runs {
+            if run.diverged_at.is_none() {
+                run.bound(&mut self.network, &self.parameters);
+            }
+        }
+        self.mean(problem, |run, at, target| {
+            problem
+                .loss
+                .value(run.lower[at].as_f64(), run.upper[at].as_f64(), target)
+        })
+    }
+
+    fn mean(&self, problem: &Problem<T>, loss: impl Fn(&Run<T>, usize, f64) -> f64) -> f64 {
+        let (mut sum, mut count) = (0.0, 0);
+        for run in &self.runs {
+            if run.diverged_at.is_some() {
+                return f64::INFINITY;
+            }
+            for (at, target) in run.targets(&problem.scaled) {
+                sum += loss(run, at, target.as_f64());
+                count += 1;
+            }
+        }
+        sum / f64::from(count)
+    }
+}
