@@ -34,6 +34,15 @@ pub fn softplus<T: Real>(values: &mut [T]) {
     }
 }
 
+/// Replaces every negative value by zero; passes NaN on.
+pub fn relu<T: Real>(values: &mut [T]) {
+    for value in values {
+        if *value < T::zero() {
+            *value = T::zero();
+        }
+    }
+}
+
 simd_dispatch! {
     fn tanh_dispatched<T>(values: &mut [T]) = tanh_body;
 }
@@ -41,7 +50,7 @@ simd_dispatch! {
 #[inline(always)]
 fn tanh_body<T: Real, V: Vector<T>>(values: &mut [T]) {
     // SAFETY: `simd_dispatch!` runs this body.
-    unsafe { map::<T, V>(values, |x| T::tanh_lanes(x)) }
+    unsafe { map::<T, V, Tanh>(values) }
 }
 
 simd_dispatch! {
@@ -51,22 +60,47 @@ simd_dispatch! {
 #[inline(always)]
 fn sigmoid_body<T: Real, V: Vector<T>>(values: &mut [T]) {
     // SAFETY: `simd_dispatch!` runs this body.
-    unsafe { map::<T, V>(values, |x| T::sigmoid_lanes(x)) }
+    unsafe { map::<T, V, Sigmoid>(values) }
 }
 
-/// Applies `f` to all values, the rest after the last full register through a padded one.
+/// A function of one register. A type, not a closure: closures are not inlined into code for another instruction set,
+/// and a call per register costs more than the function.
+trait Activation<T> {
+    unsafe fn apply<V: Vector<T>>(x: V) -> V;
+}
+
+struct Tanh;
+struct Sigmoid;
+
+impl<T: Real> Activation<T> for Tanh {
+    #[inline(always)]
+    unsafe fn apply<V: Vector<T>>(x: V) -> V {
+        // SAFETY: passed on to the caller.
+        unsafe { T::tanh_lanes(x) }
+    }
+}
+
+impl<T: Real> Activation<T> for Sigmoid {
+    #[inline(always)]
+    unsafe fn apply<V: Vector<T>>(x: V) -> V {
+        // SAFETY: passed on to the caller.
+        unsafe { T::sigmoid_lanes(x) }
+    }
+}
+
+/// Applies an activation to all values, the rest after the last full register through a padded one.
 #[inline(always)]
-unsafe fn map<T: Real, V: Vector<T>>(values: &mut [T], f: impl Fn(V) -> V) {
+unsafe fn map<T: Real, V: Vector<T>, A: Activation<T>>(values: &mut [T]) {
     let (full, rest) = values.split_at_mut(values.len() - values.len() % V::LANES);
     // SAFETY: every chunk, and the padded rest, holds one register.
     unsafe {
         for chunk in full.chunks_exact_mut(V::LANES) {
-            f(V::load(chunk.as_ptr())).store(chunk.as_mut_ptr());
+            A::apply(V::load(chunk.as_ptr())).store(chunk.as_mut_ptr());
         }
         if !rest.is_empty() {
             let mut padded = [T::zero(); LANES];
             padded[..rest.len()].copy_from_slice(rest);
-            f(V::load(padded.as_ptr())).store(padded.as_mut_ptr());
+            A::apply(V::load(padded.as_ptr())).store(padded.as_mut_ptr());
             rest.copy_from_slice(&padded[..rest.len()]);
         }
     }
@@ -125,14 +159,21 @@ pub(crate) unsafe fn tanh_f32<V: Vector<f32>>(x: V) -> V {
         // The limit goes first: `min` and `max` return their second operand for NaN, which must not be swallowed.
         let x = V::splat(-8.0).max(V::splat(8.0).min(x));
         let square = x.mul(x);
-        let polynomial = |coefficients: &[f32]| {
-            let (last, rest) = coefficients.split_last().unwrap_or((&0.0, &[]));
-            rest.iter()
-                .rev()
-                .fold(V::splat(*last), |sum, &c| sum.mul_add(square, V::splat(c)))
-        };
-        let ratio = x.mul(polynomial(&NUMERATOR)).div(polynomial(&DENOMINATOR));
+        let ratio = x.mul(polynomial(square, &NUMERATOR)).div(polynomial(square, &DENOMINATOR));
         V::splat(-1.0).max(V::splat(1.0).min(ratio))
+    }
+}
+
+/// Horner's rule, constant term first.
+#[inline(always)]
+unsafe fn polynomial<V: Vector<f32>, const N: usize>(x: V, coefficients: &[f32; N]) -> V {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let mut sum = V::splat(coefficients[N - 1]);
+        for &coefficient in coefficients[..N - 1].iter().rev() {
+            sum = sum.mul_add(x, V::splat(coefficient));
+        }
+        sum
     }
 }
 
