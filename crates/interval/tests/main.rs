@@ -5,6 +5,7 @@ mod containment;
 mod enclosure;
 mod interval;
 mod kernel;
+mod matrix;
 mod network;
 mod reference;
 mod strategies;

@@ -134,6 +134,10 @@ pub(crate) fn sigmoid_f64(x: f64) -> f64 {
 }
 
 /// Numerator P and denominator Q, constant term first.
+#[expect(
+    clippy::excessive_precision,
+    reason = "the digits of the fit, rounded by the compiler"
+)]
 const NUMERATOR: [f32; 7] = [
     0.999_999_998_257_721_2,
     0.131_243_863_914_663_08,
@@ -143,6 +147,10 @@ const NUMERATOR: [f32; 7] = [
     6.366_360_989_139_665e-11,
     -1.156_647_406_290_616e-13,
 ];
+#[expect(
+    clippy::excessive_precision,
+    reason = "the digits of the fit, rounded by the compiler"
+)]
 const DENOMINATOR: [f32; 4] = [
     1.0,
     0.464_577_179_108_426_8,
@@ -159,7 +167,9 @@ pub(crate) unsafe fn tanh_f32<V: Vector<f32>>(x: V) -> V {
         // The limit goes first: `min` and `max` return their second operand for NaN, which must not be swallowed.
         let x = V::splat(-8.0).max(V::splat(8.0).min(x));
         let square = x.mul(x);
-        let ratio = x.mul(polynomial(square, &NUMERATOR)).div(polynomial(square, &DENOMINATOR));
+        let ratio = x
+            .mul(polynomial(square, &NUMERATOR))
+            .div(polynomial(square, &DENOMINATOR));
         V::splat(-1.0).max(V::splat(1.0).min(ratio))
     }
 }

@@ -35,7 +35,20 @@ fn product_body<T: Real, V: Vector<T>>(
     lower: &mut [T],
     upper: &mut [T],
 ) {
-    for s in 0..lower.len() {
+    let full = lower.len() - lower.len() % V::LANES;
+    for s in (0..full).step_by(V::LANES) {
+        // SAFETY: a register from `s` on is inside all six slices, whose lengths `product` asserts to be equal.
+        unsafe {
+            let (a, b) = (V::load(a_lower[s..].as_ptr()), V::load(a_upper[s..].as_ptr()));
+            let (c, d) = (V::load(b_lower[s..].as_ptr()), V::load(b_upper[s..].as_ptr()));
+            let products = [a.mul(c), a.mul(d), b.mul(c), b.mul(d)];
+            let smallest = products[0].min(products[1]).min(products[2].min(products[3]));
+            let largest = products[0].max(products[1]).max(products[2].max(products[3]));
+            smallest.store(lower[s..].as_mut_ptr());
+            largest.store(upper[s..].as_mut_ptr());
+        }
+    }
+    for s in full..lower.len() {
         let products = [
             a_lower[s] * b_lower[s],
             a_lower[s] * b_upper[s],

@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use super::LANES;
 use super::matmul::sum_lanes;
-use super::vector::Vector;
+use super::vector::{Vector, prefetch};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -30,8 +30,9 @@ struct Entry<T> {
     index: u32,
     lower: T,
     upper: T,
-    /// `-upper/lower`: decides which product is a bound where the weight straddles zero.
+    /// `-upper/lower` and `-lower/upper`: decide which product is a bound where the weight straddles zero.
     ratio: T,
+    inverse: T,
 }
 
 /// The weights of one row (or column) inside one chunk, in the order of the classes of the table.
@@ -198,6 +199,7 @@ fn sort<T: Real>(
                             lower,
                             upper,
                             ratio: -upper / lower,
+                            inverse: -lower / upper,
                         });
                     }
                 }
@@ -220,8 +222,13 @@ pub struct WeightAdjoint<T> {
     out: usize,
     inner: usize,
     /// `[in][out][lower, upper][lane]` with as many lanes as the registers in use have.
-    lanes: Vec<T>,
+    lanes: Vec<Line<T>>,
 }
+
+/// Partial sums that begin at a cache line, so that no register of them crosses one.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Line<T>([T; LANES]);
 
 impl<T: Real> WeightAdjoint<T> {
     /// Zero adjoint of `[out, in]` weights.
@@ -230,7 +237,7 @@ impl<T: Real> WeightAdjoint<T> {
         Self {
             out,
             inner,
-            lanes: vec![T::zero(); out * inner * 2 * LANES],
+            lanes: vec![Line([T::zero(); LANES]); 2 * out * inner],
         }
     }
 
@@ -243,7 +250,9 @@ impl<T: Real> WeightAdjoint<T> {
     /// The partial sums of the weights on input `i`: lower and upper of output 0, of output 1, …
     #[inline(always)]
     pub(super) fn column<V: Vector<T>>(&mut self, i: usize) -> *mut T {
-        self.lanes[2 * i * self.out * V::LANES..].as_mut_ptr()
+        assert!(i < self.inner, "input {i} of {}", self.inner);
+        // SAFETY: lines are arrays without padding, and the place is inside: a register has at most `LANES` lanes.
+        unsafe { self.lanes.as_mut_ptr().cast::<T>().add(2 * i * self.out * V::LANES) }
     }
 
     /// Adds the sums to `lower` and `upper` (`[out, in]`) and starts again at zero.
@@ -264,15 +273,18 @@ simd_dispatch! {
 #[inline(always)]
 fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut WeightAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
     let (out, inner) = adjoint.shape();
-    for (position, lanes) in adjoint.lanes.chunks_exact(2 * V::LANES).take(out * inner).enumerate() {
-        let (i, o) = (position / out, position % out);
-        // SAFETY: the chunk holds two registers.
+    let lanes = adjoint.lanes.as_mut_ptr().cast::<T>();
+    let zero = T::zero();
+    for (position, (i, o)) in (0..inner).flat_map(|i| (0..out).map(move |o| (i, o))).enumerate() {
+        // SAFETY: there are two registers for each of the `out * inner` weights.
         unsafe {
-            lower[o * inner + i] += sum_lanes(V::load(lanes.as_ptr()));
-            upper[o * inner + i] += sum_lanes(V::load(lanes.as_ptr().add(V::LANES)));
+            let lanes = lanes.add(2 * position * V::LANES);
+            lower[o * inner + i] += sum_lanes(V::load(lanes));
+            upper[o * inner + i] += sum_lanes(V::load(lanes.add(V::LANES)));
+            V::splat(zero).store(lanes);
+            V::splat(zero).store(lanes.add(V::LANES));
         }
     }
-    adjoint.lanes.fill(T::zero());
 }
 
 simd_dispatch! {
@@ -432,12 +444,13 @@ fn backward_body<T: Real, V: Vector<T>>(
                 input_lower_adjoint: input_lower_adjoint.as_mut_ptr().add(span.line * width),
                 input_upper_adjoint: input_upper_adjoint.as_mut_ptr().add(span.line * width),
                 lanes,
+                next: 2 * weights.out * V::LANES,
                 width,
             };
-            let mut sample = 0;
             let positive = weights.by_column.get_unchecked(span.positive.clone());
             let negative = weights.by_column.get_unchecked(span.negative.clone());
             let straddling = weights.by_column.get_unchecked(span.straddling.clone());
+            let mut sample = 0;
             while sample + 4 * V::LANES <= width {
                 column.plain_block::<V, 4, false>(positive, sample);
                 column.plain_block::<V, 4, true>(negative, sample);
@@ -463,10 +476,12 @@ struct Column<T> {
     input_lower_adjoint: *mut T,
     input_upper_adjoint: *mut T,
     lanes: *mut T,
+    /// Distance to the partial sums of the next input.
+    next: usize,
     width: usize,
 }
 
-// SAFETY of both methods: the caller vouches for the pointers and samples; outputs in the lists are inside the asserted
+// SAFETY of all methods: the caller vouches for the pointers and samples; outputs in the lists are inside the asserted
 // shapes.
 impl<T: Real> Column<T> {
     /// Weights of constant sign, `SWAPPED` if that is negative.
@@ -485,16 +500,12 @@ impl<T: Real> Column<T> {
         unsafe {
             let zero = V::splat(T::zero());
             // Positive and negative parts of both bounds; the negative part also carries the sign.
-            let mut parts = [[zero; N]; 4];
-            for n in 0..N {
+            let mut parts = [[zero; 4]; N];
+            for (n, parts) in parts.iter_mut().enumerate() {
                 let a = V::load(self.input_lower.add(sample + n * V::LANES));
                 let b = V::load(self.input_upper.add(sample + n * V::LANES));
-                parts[0][n] = a.max(zero);
-                parts[1][n] = a.min(zero);
-                parts[2][n] = b.max(zero);
-                parts[3][n] = b.min(zero);
+                *parts = [a.max(zero), a.min(zero), b.max(zero), b.min(zero)];
             }
-            let [a_positive, a_negative, b_positive, b_negative] = parts;
             let (mut of_lower, mut of_upper) = ([zero; N], [zero; N]);
             let (g, h) = (self.lower_adjoint, self.upper_adjoint);
             let (g, h) = if SWAPPED { (h, g) } else { (g, h) };
@@ -505,15 +516,16 @@ impl<T: Real> Column<T> {
                 let lanes = self.lanes.add(2 * entry.index as usize * V::LANES);
                 let near_lanes = lanes.add(usize::from(SWAPPED) * V::LANES);
                 let far_lanes = lanes.add(usize::from(!SWAPPED) * V::LANES);
+                prefetch(lanes.wrapping_add(self.next));
                 let (mut near_sum, mut far_sum) = (V::load(near_lanes), V::load(far_lanes));
-                for n in 0..N {
+                for (n, &[a_positive, a_negative, b_positive, b_negative]) in parts.iter().enumerate() {
                     let g = V::load(g.add(place + n * V::LANES));
                     let h = V::load(h.add(place + n * V::LANES));
-                    of_lower[n] = g.mul_add(a_negative[n].select_negative(far, near), of_lower[n]);
-                    of_upper[n] = h.mul_add(b_negative[n].select_negative(near, far), of_upper[n]);
+                    of_lower[n] = g.mul_add(a_negative.select_negative(far, near), of_lower[n]);
+                    of_upper[n] = h.mul_add(b_negative.select_negative(near, far), of_upper[n]);
                     // Two products first, then one sum: the chain of sums is what takes time.
-                    near_sum = near_sum.add(h.mul_add(b_negative[n], g.mul(a_positive[n])));
-                    far_sum = far_sum.add(h.mul_add(b_positive[n], g.mul(a_negative[n])));
+                    near_sum = near_sum.add(h.mul_add(b_negative, g.mul(a_positive)));
+                    far_sum = far_sum.add(h.mul_add(b_positive, g.mul(a_negative)));
                 }
                 near_sum.store(near_lanes);
                 far_sum.store(far_lanes);
@@ -522,7 +534,10 @@ impl<T: Real> Column<T> {
         }
     }
 
-    /// Weights on both sides of zero: each bound follows the product that it was.
+    /// Weights on both sides of zero: masks deal each bound's adjoint out to the product that it was.
+    ///
+    /// W·a < w·A where A/|a| < W/|w|, and w·a > W·A where A/|a| < |w|/W, both only if a < 0: one quotient per sample
+    /// serves all weights.
     #[inline(always)]
     unsafe fn straddling_block<V: Vector<T>, const N: usize>(&self, entries: &[Entry<T>], sample: usize) {
         if entries.is_empty() {
@@ -530,28 +545,34 @@ impl<T: Real> Column<T> {
         }
         unsafe {
             let zero = V::splat(T::zero());
-            let a: [V; N] = core::array::from_fn(|n| V::load(self.input_lower.add(sample + n * V::LANES)));
-            let b: [V; N] = core::array::from_fn(|n| V::load(self.input_upper.add(sample + n * V::LANES)));
+            let mut quotient = [zero; N];
+            for (n, quotient) in quotient.iter_mut().enumerate() {
+                let a = V::load(self.input_lower.add(sample + n * V::LANES));
+                let b = V::load(self.input_upper.add(sample + n * V::LANES));
+                *quotient = a.select_negative(b.div(zero.sub(a)), V::splat(T::infinity()));
+            }
             let (mut of_lower, mut of_upper) = ([zero; N], [zero; N]);
             for entry in entries {
                 let place = entry.index as usize * self.width + sample;
                 let (g, h) = (self.lower_adjoint.add(place), self.upper_adjoint.add(place));
                 let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
-                let ratio = V::splat(entry.ratio);
+                let (ratio, inverse) = (V::splat(entry.ratio), V::splat(entry.inverse));
                 let lower_lanes = self.lanes.add(2 * entry.index as usize * V::LANES);
                 let upper_lanes = lower_lanes.add(V::LANES);
+                prefetch(lower_lanes.wrapping_add(self.next));
                 let (mut lower_sum, mut upper_sum) = (V::load(lower_lanes), V::load(upper_lanes));
-                for n in 0..N {
+                for (n, quotient) in quotient.iter().enumerate() {
                     let (g, h) = (V::load(g.add(n * V::LANES)), V::load(h.add(n * V::LANES)));
-                    // W·a < w·b exactly where (W/|w|)·a + b < 0, and w·a > W·b where (W/|w|)·b + a < 0.
-                    let g_a = ratio.mul_add(a[n], b[n]).select_negative(g, zero);
-                    let g_b = g.sub(g_a);
-                    let h_a = ratio.mul_add(b[n], a[n]).select_negative(h, zero);
-                    let h_b = h.sub(h_a);
+                    let g_a = g.inside(quotient.less(ratio));
+                    let h_a = h.inside(quotient.less(inverse));
+                    // Differences, because the units for sums are idle; they are exact.
+                    let (g_b, h_b) = (g.sub(g_a), h.sub(h_a));
+                    let a = V::load(self.input_lower.add(sample + n * V::LANES));
+                    let b = V::load(self.input_upper.add(sample + n * V::LANES));
                     of_lower[n] = h_a.mul_add(w_lower, g_a.mul_add(w_upper, of_lower[n]));
                     of_upper[n] = h_b.mul_add(w_upper, g_b.mul_add(w_lower, of_upper[n]));
-                    lower_sum = lower_sum.add(h_a.mul_add(a[n], g_b.mul(b[n])));
-                    upper_sum = upper_sum.add(h_b.mul_add(b[n], g_a.mul(a[n])));
+                    lower_sum = lower_sum.add(h_a.mul_add(a, g_b.mul(b)));
+                    upper_sum = upper_sum.add(h_b.mul_add(b, g_a.mul(a)));
                 }
                 lower_sum.store(lower_lanes);
                 upper_sum.store(upper_lanes);

@@ -6,7 +6,7 @@
 use super::LANES;
 use super::interval_product::WeightAdjoint;
 use super::matmul::sum_lanes;
-use super::vector::Vector;
+use super::vector::{Vector, prefetch};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -247,12 +247,13 @@ fn interval_weights_reverse_body<T: Real, V: Vector<T>>(
         // SAFETY: the samples of each block lie inside the tile, whose shape the public function asserts.
         unsafe {
             let mut sample = 0;
-            while sample + 2 * V::LANES <= width {
-                column.reverse_block::<V, 2>(input_adjoint, sample);
-                sample += 2 * V::LANES;
+            while sample + 4 * V::LANES <= width {
+                column.reverse_block::<V, 4>(input_adjoint, sample);
+                sample += 4 * V::LANES;
             }
-            if sample < width {
+            while sample < width {
                 column.reverse_block::<V, 1>(input_adjoint, sample);
+                sample += V::LANES;
             }
         }
     }
@@ -286,6 +287,7 @@ impl<T: Real> Column<'_, T> {
                 let h = self.upper_adjoint.as_ptr().add(o * self.width + sample);
                 let lower_lanes = self.lanes.add(2 * o * V::LANES);
                 let upper_lanes = lower_lanes.add(V::LANES);
+                prefetch(lower_lanes.wrapping_add(2 * self.out * V::LANES));
                 let (mut lower_sum, mut upper_sum) = (V::load(lower_lanes), V::load(upper_lanes));
                 for n in 0..N {
                     let (g, h) = (V::load(g.add(n * V::LANES)), V::load(h.add(n * V::LANES)));

@@ -22,7 +22,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use activation::{TANH_ERROR_F32, sigmoid, softplus, tanh};
+pub use activation::{TANH_ERROR_F32, relu, sigmoid, softplus, tanh};
 pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
 pub use elementwise::{Operand, product, product_backward};
 pub use interval_product::{IntervalWeights, WeightAdjoint};

@@ -11,6 +11,9 @@ pub trait Vector<T>: Copy {
     /// Numbers per register; divides [`LANES`](super::LANES).
     const LANES: usize;
 
+    /// A choice of lanes.
+    type Mask: Copy;
+
     /// All lanes equal.
     ///
     /// # Safety
@@ -88,6 +91,18 @@ pub trait Vector<T>: Copy {
     /// # Safety
     /// See the trait.
     unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self;
+
+    /// The lanes where `self < other`.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn less(self, other: Self) -> Self::Mask;
+
+    /// The lanes in `mask`, zero elsewhere.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn inside(self, mask: Self::Mask) -> Self;
 }
 
 /// Arrays that the compiler turns into whatever registers the architecture always has.
@@ -103,6 +118,8 @@ impl<T: Real> Portable<T> {
 
 impl<T: Real> Vector<T> for Portable<T> {
     const LANES: usize = 4;
+
+    type Mask = [bool; 4];
 
     #[inline(always)]
     unsafe fn splat(value: T) -> Self {
@@ -186,6 +203,18 @@ impl<T: Real> Vector<T> for Portable<T> {
             }
         }))
     }
+
+    #[inline(always)]
+    unsafe fn less(self, other: Self) -> [bool; 4] {
+        core::array::from_fn(|lane| self.0[lane] < other.0[lane])
+    }
+
+    #[inline(always)]
+    unsafe fn inside(self, mask: [bool; 4]) -> Self {
+        Self(core::array::from_fn(
+            |lane| if mask[lane] { self.0[lane] } else { T::zero() },
+        ))
+    }
 }
 
 /// Fused only where that is one instruction of every processor of the architecture; a library call would cost a
@@ -197,4 +226,17 @@ fn portable_mul_add<T: Real>(a: T, b: T, c: T) -> T {
     } else {
         a * b + c
     }
+}
+
+/// Asks for the cache line at an address that need not be valid.
+#[inline(always)]
+pub(super) fn prefetch<T>(from: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction, and it never faults.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
 }
