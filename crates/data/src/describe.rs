@@ -144,6 +144,8 @@ const LONG_STRETCH: usize = 20;
 const FEW_LEVELS: usize = 16;
 /// Share of samples at an extreme value from which on saturation is suspected.
 const SATURATED_SHARE: f64 = 0.05;
+/// Every record is at its extremes once; in a short one that is a large share already.
+const SATURATED_SAMPLES: usize = 5;
 
 /// Sizes, statistics per channel, and warnings, in two passes over the data and without copying it.
 pub fn describe(dataset: &Dataset) -> Summary {
@@ -234,7 +236,7 @@ fn summary<'a>(
     } else {
         for (value, at) in [(min, at_min), (max, at_max)] {
             let share = at as f64 / count as f64;
-            if share >= SATURATED_SHARE {
+            if at >= SATURATED_SAMPLES && share >= SATURATED_SHARE {
                 warnings.push(Warning::Saturation {
                     channel: name(),
                     value,
@@ -294,6 +296,18 @@ mod tests {
             .iter()
             .map(Warning::to_string)
             .collect()
+    }
+
+    #[test]
+    fn the_extremes_of_a_short_record_are_no_saturation() {
+        let ramp: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(warnings(ramp.clone(), ramp.clone()), [""; 0]);
+        let clipped = |level| ramp.iter().map(|x| x.min(level)).collect();
+        assert_eq!(warnings(ramp.clone(), clipped(16.0)), [""; 0]);
+        assert_eq!(
+            warnings(ramp.clone(), clipped(15.0)),
+            ["channel 'y' is exactly 15 in 25 % of the samples: saturation?"]
+        );
     }
 
     #[test]

@@ -294,10 +294,7 @@ pub enum DataError {
         found: String,
     },
     /// Cells separated by another character than expected.
-    #[error(
-        "{file}: the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?} if the \
-         numbers have decimal points, or save the file with commas between cells and decimal points"
-    )]
+    #[error("{file}: the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?}")]
     Delimiter {
         /// File as it was given.
         file: String,
@@ -305,6 +302,23 @@ pub enum DataError {
         found: char,
         /// Character looked for.
         expected: char,
+    },
+    /// The same in a file that has decimal commas, too.
+    #[error(
+        "{file}: the header is separated by {found:?}, expected {expected:?}, and line {line} has decimal commas \
+         ('{cell}'): set the delimiter to {found:?} and the decimal character to ','"
+    )]
+    DelimiterAndDecimal {
+        /// File as it was given.
+        file: String,
+        /// Character in the header.
+        found: char,
+        /// Character looked for.
+        expected: char,
+        /// Line of the first sample.
+        line: u64,
+        /// A number with a decimal comma in it.
+        cell: String,
     },
     /// A blank line between rows.
     #[error(

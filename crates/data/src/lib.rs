@@ -53,7 +53,7 @@ pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags}
 pub use lags::{InitialState, Lags, write_input_taps, write_regressor};
 pub use load::{DATA_DIR_VARIABLE, available_names, load};
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
-pub use read::{MissingPolicy, Position, ReadOptions, read};
+pub use read::{Decimal, MissingPolicy, Position, ReadOptions, read};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
 pub use window::{Window, WindowConfig, Windows, runs};

@@ -10,7 +10,7 @@ use crate::read::arrays::read_table;
 use crate::read::columns::{Selection, list};
 use crate::read::mat::MatFile;
 use crate::read::npy::{NpyFile, NpzFile};
-use crate::read::options::ReadOptions;
+use crate::read::options::{Decimal, ReadOptions};
 use crate::read::table::Table;
 use crate::read::text;
 
@@ -125,7 +125,8 @@ fn read_source(
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     let path = match source {
-        Source::Text { content, .. } => return text::read(file, content.as_bytes(), ',', options),
+        // Built-in records are written with points, whatever the options say about files.
+        Source::Text { content, .. } => return text::read(file, content.as_bytes(), ',', Decimal::Point, options),
         Source::File(path) => path,
     };
     let handle = open(path, file)?;
@@ -134,18 +135,15 @@ fn read_source(
         .map(|extension| extension.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     match extension.as_str() {
-        "csv" => text::read(
-            file,
-            text_reader(file, handle)?,
-            options.delimiter.unwrap_or(','),
-            options,
-        ),
-        "tsv" => text::read(
-            file,
-            text_reader(file, handle)?,
-            options.delimiter.unwrap_or('\t'),
-            options,
-        ),
+        "csv" | "tsv" => {
+            let usual = match (extension.as_str(), options.decimal) {
+                ("tsv", _) => '\t',
+                (_, Decimal::Comma) => ';',
+                (_, Decimal::Point) => ',',
+            };
+            let delimiter = options.delimiter.unwrap_or(usual);
+            text::read(file, text_reader(file, handle)?, delimiter, options.decimal, options)
+        }
         "mat" => read_table(file, &mut MatFile::new(file, handle)?, options),
         "npz" => read_table(file, &mut NpzFile::new(file, handle)?, options),
         "npy" => read_table(file, &mut NpyFile::new(file, handle)?, options),

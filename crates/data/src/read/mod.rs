@@ -14,4 +14,4 @@ mod text;
 pub(crate) use columns::{closest, list};
 pub use file::read;
 pub(crate) use file::{Source, read_sources};
-pub use options::{MissingPolicy, Position, ReadOptions};
+pub use options::{Decimal, MissingPolicy, Position, ReadOptions};

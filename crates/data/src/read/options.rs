@@ -39,6 +39,18 @@ impl FromStr for MissingPolicy {
     }
 }
 
+/// What stands before the decimals of a number in a text file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Decimal {
+    /// `1.5`
+    #[default]
+    #[serde(rename = ".")]
+    Point,
+    /// `1,5`
+    #[serde(rename = ",")]
+    Comma,
+}
+
 /// Which columns of a file are what.
 ///
 /// | field | default | purpose |
@@ -48,6 +60,7 @@ impl FromStr for MissingPolicy {
 /// | `experiment` | none | column whose value changes where a new experiment starts |
 /// | `sample_time` | none | seconds between samples, metadata |
 /// | `delimiter` | by extension | one character between the cells of a text file: `,` for `.csv`, tab for `.tsv` |
+/// | `decimal` | `.` | decimal character of text files; with `,` the cells of a `.csv` file are separated by `;` |
 /// | `missing` | `error` | what to do where a sample is missing |
 /// | `name` | stem of the first file | name of the data set |
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +76,8 @@ pub struct ReadOptions {
     pub sample_time: Option<f64>,
     /// Character between cells of text files.
     pub delimiter: Option<char>,
+    /// Decimal character of text files.
+    pub decimal: Decimal,
     /// What to do where a sample is missing.
     pub missing: MissingPolicy,
     /// Name of the data set.

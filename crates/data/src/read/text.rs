@@ -7,7 +7,7 @@ use std::io::BufRead;
 
 use crate::error::DataError;
 use crate::read::columns::Selection;
-use crate::read::options::{MissingPolicy, Position, ReadOptions};
+use crate::read::options::{Decimal, MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value, push};
 
 /// A line longer than this is not a table row.
@@ -18,6 +18,7 @@ pub(super) fn read(
     file: &str,
     reader: impl BufRead,
     delimiter: char,
+    decimal: Decimal,
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     let mut lines = Lines {
@@ -34,7 +35,9 @@ pub(super) fn read(
         }
     };
     let names: Vec<String> = split_cells(&header, delimiter);
-    check_header(file, lines.line, &header, &names, delimiter)?;
+    if let Err(error) = check_header(file, lines.line, &header, &names, delimiter) {
+        return Err(with_decimal_comma(error, &mut lines, decimal));
+    }
     let selection = Selection::new(file, &names, options)?;
     let chosen: Vec<usize> = selection.channels().collect();
     let mut table = Table {
@@ -70,14 +73,15 @@ pub(super) fn read(
                 expected: names.len(),
                 found: cells.len(),
                 hint: if decimal_comma {
-                    "; decimal commas are not read: write decimal points"
+                    "; decimal commas cannot be told from the commas between cells: save the file with semicolons between \
+                     cells, or write decimal points"
                 } else {
                     ""
                 },
             });
         }
         for (column, &index) in table.columns.iter_mut().zip(&chosen) {
-            let value = parse(cells.get(index), file, &names[index], position)?;
+            let value = parse(cells.get(index), decimal, file, &names[index], position)?;
             push(
                 column,
                 check_value(value, options.missing, file, &names[index], position)?,
@@ -91,7 +95,7 @@ pub(super) fn read(
     Ok((names, selection, table))
 }
 
-fn parse(cell: &str, file: &str, column: &str, position: Position) -> Result<f64, DataError> {
+fn parse(cell: &str, decimal: Decimal, file: &str, column: &str, position: Position) -> Result<f64, DataError> {
     if cell.is_empty()
         || ["nan", "na", "n/a", "null"]
             .iter()
@@ -99,17 +103,55 @@ fn parse(cell: &str, file: &str, column: &str, position: Position) -> Result<f64
     {
         return Ok(f64::NAN);
     }
-    cell.parse().map_err(|_| DataError::NotANumber {
+    let parsed = match decimal {
+        Decimal::Point => cell.parse().ok(),
+        // A point in such a file may group thousands: better refuse 1.234 than read it as a little more than one.
+        Decimal::Comma if cell.contains('.') => None,
+        Decimal::Comma if cell.contains(',') => cell.replacen(',', ".", 1).parse().ok(),
+        Decimal::Comma => cell.parse().ok(),
+    };
+    parsed.ok_or_else(|| DataError::NotANumber {
         file: file.to_owned(),
         position,
         column: column.to_owned(),
         found: cell.chars().take(40).collect(),
-        hint: if cell.contains(',') {
-            ": decimal commas are not read, write decimal points"
-        } else {
-            ""
+        hint: match decimal {
+            Decimal::Point if is_decimal_comma(cell) => ": set the decimal character to ',', or write decimal points",
+            Decimal::Comma if cell.contains('.') => ": expected a decimal comma and no point",
+            _ => "",
         },
     })
+}
+
+/// Whether the cell is a number once its only comma is a point.
+fn is_decimal_comma(cell: &str) -> bool {
+    cell.contains(',') && !cell.contains('.') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+/// A file with another delimiter often has decimal commas as well: the first row tells, so that one message says both.
+fn with_decimal_comma<R: BufRead>(error: DataError, lines: &mut Lines<'_, R>, decimal: Decimal) -> DataError {
+    let DataError::Delimiter { file, found, expected } = error else {
+        return error;
+    };
+    if decimal == Decimal::Point && found != ',' {
+        while let Ok(Some(text)) = lines.next_line() {
+            if text.trim().is_empty() {
+                continue;
+            }
+            let cells = split_cells(text, found);
+            if let Some(cell) = cells.into_iter().find(|cell| is_decimal_comma(cell)) {
+                return DataError::DelimiterAndDecimal {
+                    file,
+                    found,
+                    expected,
+                    line: lines.line,
+                    cell,
+                };
+            }
+            break;
+        }
+    }
+    DataError::Delimiter { file, found, expected }
 }
 
 /// Catches the two headers that are no headers before they end in a puzzling message about columns.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use intervalid_data::{MissingPolicy, ReadOptions, load, read};
+use intervalid_data::{Decimal, MissingPolicy, ReadOptions, load, read};
 
 use crate::{fixture, names};
 
@@ -59,6 +59,43 @@ fn text_cells() {
 }
 
 #[test]
+fn decimal_commas() {
+    let options = |delimiter, decimal| ReadOptions {
+        delimiter,
+        decimal,
+        ..ReadOptions::default()
+    };
+    // The first row is read to say both things at once.
+    for rows in ["1,5;2", "\n1;-2,5e3"] {
+        let found = csv(format!("u;y\n{rows}\n"));
+        let (line, cell) = if rows.starts_with('\n') {
+            (3, "-2,5e3")
+        } else {
+            (2, "1,5")
+        };
+        assert_eq!(
+            found,
+            format!(
+                "a.csv: the header is separated by ';', expected ',', and line {line} has decimal commas ('{cell}'): set \
+                 the delimiter to ';' and the decimal character to ','"
+            )
+        );
+    }
+    assert_eq!(
+        message("a.csv", "u;y\n1,5;2,5\n", &options(Some(';'), Decimal::Point)),
+        "a.csv: line 2, column 'u': '1,5' is not a number: set the decimal character to ',', or write decimal points"
+    );
+    assert_eq!(
+        message("a.csv", "u;y\n1,5;1.234\n", &options(None, Decimal::Comma)),
+        "a.csv: line 2, column 'y': '1.234' is not a number: expected a decimal comma and no point"
+    );
+    assert_eq!(
+        message("a.csv", "u,y\n1,2\n", &options(None, Decimal::Comma)),
+        "a.csv: the header is separated by ',', expected ';': set the delimiter to ','"
+    );
+}
+
+#[test]
 fn text_shape() {
     assert_eq!(
         csv("u,y\n1,2\n1,2,3\n"),
@@ -70,7 +107,8 @@ fn text_shape() {
     );
     assert_eq!(
         csv("u,y\n1,5,2,5\n"),
-        "a.csv: line 2 has 4 cell(s), expected 2 like the header; decimal commas are not read: write decimal points"
+        "a.csv: line 2 has 4 cell(s), expected 2 like the header; decimal commas cannot be told from the commas between \
+         cells: save the file with semicolons between cells, or write decimal points"
     );
     assert_eq!(csv(""), "a.csv: the file is empty, expected a header row and samples");
     assert_eq!(
@@ -91,17 +129,8 @@ fn text_shape() {
         "a.csv: line 1 holds numbers ('0.1,0.2'), expected column names: add a header row such as u,y"
     );
     assert_eq!(
-        csv("u;y\n1,5;2,5\n"),
-        "a.csv: the header is separated by ';', expected ',': set the delimiter to ';' if the numbers have decimal points, \
-         or save the file with commas between cells and decimal points"
-    );
-    let semicolon = ReadOptions {
-        delimiter: Some(';'),
-        ..ReadOptions::default()
-    };
-    assert_eq!(
-        message("a.csv", "u;y\n1,5;2,5\n", &semicolon),
-        "a.csv: line 2, column 'u': '1,5' is not a number: decimal commas are not read, write decimal points"
+        csv("u;y\n1.5;2.5\n"),
+        "a.csv: the header is separated by ';', expected ',': set the delimiter to ';'"
     );
     let wide = vec![b'1'; 17 << 20];
     assert_eq!(

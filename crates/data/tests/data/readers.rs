@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use intervalid_data::{Dataset, MissingPolicy, ReadOptions, load, read};
+use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, load, read};
 
 use crate::{fixture, names};
 
@@ -39,6 +39,30 @@ fn matlab_and_numpy() {
         assert_record(&read_fixture(name, &ReadOptions::default()), -0.5);
     }
     assert_record(&read_fixture("integers.mat", &ReadOptions::default()), -1.0);
+}
+
+#[test]
+fn text_with_decimal_commas() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let options = ReadOptions {
+        decimal: Decimal::Comma,
+        ..ReadOptions::default()
+    };
+    let rows: Vec<[String; 3]> = (0..6)
+        .map(f64::from)
+        .map(|k| [k, -0.5 * k, k * k].map(|value| format!("{value:.2}").replace('.', ",")))
+        .collect();
+    let text = |delimiter: &str| {
+        let lines = rows.iter().map(|row| row.join(delimiter) + "\n");
+        ["u1", "u2", "y"].join(delimiter) + "\n" + &lines.collect::<String>()
+    };
+    for (file, delimiter) in [("a.csv", ";"), ("a.tsv", "\t")] {
+        let path = folder.path().join(file);
+        fs::write(&path, text(delimiter)).expect("writes");
+        assert_record(&read(&[&path], &options).expect("reads"), -0.5);
+    }
+    // Built-in records are not files with commas.
+    assert_eq!(load(&["hair-dryer"], None, &options).expect("loads").samples(), 1000);
 }
 
 #[test]
