@@ -489,6 +489,10 @@ impl<T: Real> Column<T> {
     /// `g` is the adjoint of the bound that reads the input's lower bound and `near` the weight's bound beside it; for
     /// negative weights the two bounds of outputs and of weights trade places.
     #[inline(always)]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "iterators over registers are not always inlined, which costs more than half of the speed"
+    )]
     unsafe fn plain_block<V: Vector<T>, const N: usize, const SWAPPED: bool>(
         &self,
         entries: &[Entry<T>],
@@ -500,12 +504,16 @@ impl<T: Real> Column<T> {
         unsafe {
             let zero = V::splat(T::zero());
             // Positive and negative parts of both bounds; the negative part also carries the sign.
-            let mut parts = [[zero; 4]; N];
-            for (n, parts) in parts.iter_mut().enumerate() {
+            let mut parts = [[zero; N]; 4];
+            for n in 0..N {
                 let a = V::load(self.input_lower.add(sample + n * V::LANES));
                 let b = V::load(self.input_upper.add(sample + n * V::LANES));
-                *parts = [a.max(zero), a.min(zero), b.max(zero), b.min(zero)];
+                parts[0][n] = a.max(zero);
+                parts[1][n] = a.min(zero);
+                parts[2][n] = b.max(zero);
+                parts[3][n] = b.min(zero);
             }
+            let [a_positive, a_negative, b_positive, b_negative] = parts;
             let (mut of_lower, mut of_upper) = ([zero; N], [zero; N]);
             let (g, h) = (self.lower_adjoint, self.upper_adjoint);
             let (g, h) = if SWAPPED { (h, g) } else { (g, h) };
@@ -518,14 +526,14 @@ impl<T: Real> Column<T> {
                 let far_lanes = lanes.add(usize::from(!SWAPPED) * V::LANES);
                 prefetch(lanes.wrapping_add(self.next));
                 let (mut near_sum, mut far_sum) = (V::load(near_lanes), V::load(far_lanes));
-                for (n, &[a_positive, a_negative, b_positive, b_negative]) in parts.iter().enumerate() {
+                for n in 0..N {
                     let g = V::load(g.add(place + n * V::LANES));
                     let h = V::load(h.add(place + n * V::LANES));
-                    of_lower[n] = g.mul_add(a_negative.select_negative(far, near), of_lower[n]);
-                    of_upper[n] = h.mul_add(b_negative.select_negative(near, far), of_upper[n]);
+                    of_lower[n] = g.mul_add(a_negative[n].select_negative(far, near), of_lower[n]);
+                    of_upper[n] = h.mul_add(b_negative[n].select_negative(near, far), of_upper[n]);
                     // Two products first, then one sum: the chain of sums is what takes time.
-                    near_sum = near_sum.add(h.mul_add(b_negative, g.mul(a_positive)));
-                    far_sum = far_sum.add(h.mul_add(b_positive, g.mul(a_negative)));
+                    near_sum = near_sum.add(h.mul_add(b_negative[n], g.mul(a_positive[n])));
+                    far_sum = far_sum.add(h.mul_add(b_positive[n], g.mul(a_negative[n])));
                 }
                 near_sum.store(near_lanes);
                 far_sum.store(far_lanes);
@@ -539,6 +547,10 @@ impl<T: Real> Column<T> {
     /// W·a < w·A where A/|a| < W/|w|, and w·a > W·A where A/|a| < |w|/W, both only if a < 0: one quotient per sample
     /// serves all weights.
     #[inline(always)]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "iterators over registers are not always inlined, which costs more than half of the speed"
+    )]
     unsafe fn straddling_block<V: Vector<T>, const N: usize>(&self, entries: &[Entry<T>], sample: usize) {
         if entries.is_empty() {
             return;
@@ -546,10 +558,10 @@ impl<T: Real> Column<T> {
         unsafe {
             let zero = V::splat(T::zero());
             let mut quotient = [zero; N];
-            for (n, quotient) in quotient.iter_mut().enumerate() {
+            for n in 0..N {
                 let a = V::load(self.input_lower.add(sample + n * V::LANES));
                 let b = V::load(self.input_upper.add(sample + n * V::LANES));
-                *quotient = a.select_negative(b.div(zero.sub(a)), V::splat(T::infinity()));
+                quotient[n] = a.select_negative(b.div(zero.sub(a)), V::splat(T::infinity()));
             }
             let (mut of_lower, mut of_upper) = ([zero; N], [zero; N]);
             for entry in entries {
@@ -561,10 +573,10 @@ impl<T: Real> Column<T> {
                 let upper_lanes = lower_lanes.add(V::LANES);
                 prefetch(lower_lanes.wrapping_add(self.next));
                 let (mut lower_sum, mut upper_sum) = (V::load(lower_lanes), V::load(upper_lanes));
-                for (n, quotient) in quotient.iter().enumerate() {
+                for n in 0..N {
                     let (g, h) = (V::load(g.add(n * V::LANES)), V::load(h.add(n * V::LANES)));
-                    let g_a = g.inside(quotient.less(ratio));
-                    let h_a = h.inside(quotient.less(inverse));
+                    let g_a = g.inside(quotient[n].less(ratio));
+                    let h_a = h.inside(quotient[n].less(inverse));
                     // Differences, because the units for sums are idle; they are exact.
                     let (g_b, h_b) = (g.sub(g_a), h.sub(h_a));
                     let a = V::load(self.input_lower.add(sample + n * V::LANES));
