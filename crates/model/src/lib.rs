@@ -6,6 +6,7 @@ mod feed;
 mod initialise;
 mod loss;
 mod margin;
+mod metrics;
 mod model;
 mod network;
 mod optim;
@@ -17,6 +18,10 @@ mod train;
 pub use config::{FitConfig, Margin, Strategy};
 pub use error::{ModelError, Result};
 pub use loss::{Level, RqrW};
+pub use metrics::{
+    CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, Scored, coverage_by_horizon, cwc,
+    evaluate, rolling_coverage, scored,
+};
 pub use model::Model;
 pub use network::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
 pub use optim::{GradNorm, GradNormUpdate, Schedule};

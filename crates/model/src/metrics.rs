@@ -1,0 +1,604 @@
+//! How good a band is: pure functions of bands and measured outputs (spec section 9).
+
+use intervalid_data::{DataError, Dataset, Segment};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::error::{ModelError, Result};
+use crate::prediction::Band;
+
+/// η of CWC: how hard missing coverage is punished. One per cent too little costs e^0.25, ten cost e^2.5.
+pub const CWC_ETA: f64 = 25.0;
+
+/// Samples of a window of rolling coverage: enough that one sample is one per cent. Where no record is that long, the
+/// window is the longest record.
+pub const ROLLING_WINDOW: usize = 100;
+
+/// Error, coverage and width of one output, or their means over all outputs.
+///
+/// With ŷ the measured output, y the point prediction, [y_lo, y_hi] the band, α the coverage asked, over n samples:
+///
+/// | name | formula | better |
+/// |---|---|---|
+/// | RMSE | √(mean (ŷ-y)²), in the output's unit | lower |
+/// | fit % | 100·(1 - ‖ŷ-y‖/‖ŷ-mean ŷ‖) | higher |
+/// | PICP | share of samples with y_lo ≤ ŷ ≤ y_hi, ends included | at least α |
+/// | PINAW | mean (y_hi-y_lo) / (max ŷ - min ŷ) | lower |
+/// | CWC | PINAW·(1 + \[PICP < α\]·e^(-η(PICP-α))), η = 25 | lower |
+/// | interval score | mean (y_hi-y_lo) + 2/(1-α)·mean (distance of ŷ from the band), in the output's unit | lower |
+/// | worst rolling PICP | least PICP of [`ROLLING_WINDOW`] consecutive samples | at least α |
+///
+/// A measure that does not exist is `None` (`null` in JSON), never NaN: there are no samples, the targets have no range
+/// (fit, PINAW, CWC), the value is not finite, or a simulation diverged (all of them).
+///
+/// **References.** CWC: A. Khosravi, S. Nahavandi, D. Creighton, A. F. Atiya, IEEE Trans. Neural Networks 22(3), 2011,
+/// doi:10.1109/TNN.2010.2096824; other programs use the name for measures of which more is better. Interval score:
+/// T. Gneiting, A. E. Raftery, J. Amer. Statist. Assoc. 102(477), 2007, eq. (43), doi:10.1198/016214506000001437.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Scored samples of all experiments. Of a diverged simulation: those before it diverged.
+    pub n: usize,
+    /// Root mean square error, in the output's unit.
+    pub rmse: Option<f64>,
+    /// 100·(1 - ‖ŷ-y‖/‖ŷ-mean ŷ‖): 100 is perfect, 0 is no better than the mean.
+    pub fit_percent: Option<f64>,
+    /// Share of the samples inside the band, ends included.
+    pub picp: Option<f64>,
+    /// Mean width of the band over the range of the targets.
+    pub pinaw: Option<f64>,
+    /// PINAW, made worse where PICP is below the coverage that was asked. Lower is better.
+    pub cwc: Option<f64>,
+    /// Winkler's score, in the output's unit. Lower is better.
+    pub interval_score: Option<f64>,
+    /// Least PICP of [`ROLLING_WINDOW`] consecutive samples of one experiment.
+    pub worst_rolling_picp: Option<f64>,
+    /// First step (from 0) at which a simulation diverged; left out where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverged_at: Option<usize>,
+}
+
+/// Metrics of every output and their means.
+///
+/// Serialised as the contract of `fit --json` says: with one output a flat object; with several, every measure is an
+/// object keyed by the names of the outputs, and `all` is the mean. (An output that is itself named `all` appears as
+/// `output all`.)
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Name and metrics of each output.
+    pub outputs: Vec<(String, Metrics)>,
+    /// Means over the outputs; with one output, its metrics.
+    pub all: Metrics,
+}
+
+/// Scored samples of one output in one run, side by side: the measured outputs and what was claimed about them.
+///
+/// The slices have the same length.
+#[derive(Clone, Copy, Debug)]
+pub struct Scored<'a> {
+    /// Measured outputs ŷ.
+    pub target: &'a [f64],
+    /// Lower bounds.
+    pub lower: &'a [f64],
+    /// Point predictions.
+    pub centre: &'a [f64],
+    /// Upper bounds.
+    pub upper: &'a [f64],
+    /// First step at which the simulation diverged, as in [`Band`].
+    pub diverged_at: Option<usize>,
+}
+
+/// Coverage of windows of consecutive samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RollingCoverage {
+    /// Samples per window.
+    pub window: usize,
+    /// Mean over all windows.
+    pub mean: f64,
+    /// The window with the least coverage.
+    pub worst: f64,
+}
+
+/// Coverage of the samples that are `first` to `last` steps after the last known output.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HorizonCoverage {
+    /// First horizon, from 1.
+    pub first: usize,
+    /// Last horizon, included.
+    pub last: usize,
+    /// Samples of all runs at these horizons.
+    pub n: usize,
+    /// Share of them inside the band.
+    pub picp: f64,
+}
+
+/// Compares bands with the measured outputs of the data they were made for. Experiments are pooled, warm-ups are not
+/// scored.
+///
+/// `coverage` is α, the share of samples that was asked to be inside.
+///
+/// # Errors
+/// If `coverage` is not between 0 and 1, or a band does not belong to the data.
+pub fn evaluate(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Evaluation> {
+    if !(coverage > 0.0 && coverage < 1.0) {
+        return Err(ModelError::option("coverage", coverage, "a share between 0 and 1"));
+    }
+    let outputs = dataset.outputs().iter().enumerate();
+    let outputs = outputs.map(|(index, channel)| -> Result<(String, Metrics)> {
+        let runs = scored(dataset, bands, index)?;
+        Ok((channel.name.clone(), Metrics::of(&runs, coverage)))
+    });
+    let outputs: Vec<(String, Metrics)> = outputs.collect::<Result<_>>()?;
+    Ok(Evaluation {
+        all: mean_metrics(&outputs),
+        outputs,
+    })
+}
+
+/// The scored samples of one output, one entry per band.
+///
+/// # Errors
+/// If a band does not belong to the data.
+pub fn scored<'a>(dataset: &'a Dataset, bands: &'a [Band], output: usize) -> Result<Vec<Scored<'a>>> {
+    let one = |band: &'a Band| {
+        if band.centre.len() != dataset.outputs().len() {
+            return Err(ModelError::Channels {
+                what: "outputs",
+                expected: band.centre.len(),
+                found: dataset.outputs().len(),
+            });
+        }
+        let end = band.first + band.len();
+        let experiment = dataset.experiments().get(band.experiment);
+        let samples = experiment.map_or(0, |experiment| experiment.len());
+        let Some(experiment) = experiment.filter(|_| end <= samples) else {
+            let segment = Segment {
+                experiment: band.experiment,
+                start: band.first,
+                end,
+            };
+            return Err(DataError::ForeignPart { segment, samples }.into());
+        };
+        let unscored = band.warmup.min(band.len());
+        Ok(Scored {
+            target: &experiment.output(output)[band.first + unscored..end],
+            lower: &band.lower[output][unscored..],
+            centre: &band.centre[output][unscored..],
+            upper: &band.upper[output][unscored..],
+            diverged_at: band.diverged_at,
+        })
+    };
+    bands.iter().map(one).collect()
+}
+
+/// Rolling coverage with windows of `window` samples, or of the longest run where none is that long. Windows do not
+/// reach from one run into another; runs shorter than the window have none. `None` without samples.
+#[must_use]
+pub fn rolling_coverage(runs: &[Scored<'_>], window: usize) -> Option<RollingCoverage> {
+    let longest = runs.iter().map(|run| run.target.len()).max()?;
+    let window = window.clamp(1, longest.max(1));
+    let (mut windows, mut total, mut worst) = (0_usize, 0_usize, usize::MAX);
+    for run in runs {
+        let inside: Vec<bool> = run.inside().collect();
+        let mut count = 0;
+        for (index, &now) in inside.iter().enumerate() {
+            count += usize::from(now);
+            if let Some(oldest) = (index + 1).checked_sub(window) {
+                windows += 1;
+                total += count;
+                worst = worst.min(count);
+                count -= usize::from(inside[oldest]);
+            }
+        }
+    }
+    (windows > 0).then(|| RollingCoverage {
+        window,
+        mean: total as f64 / (windows * window) as f64,
+        worst: worst as f64 / window as f64,
+    })
+}
+
+/// Coverage by the number of steps since the last known output, in bins of `bin` steps. Steps after a
+/// divergence have no band and are not counted.
+#[must_use]
+pub fn coverage_by_horizon(runs: &[Scored<'_>], bin: usize) -> Vec<HorizonCoverage> {
+    let bin = bin.max(1);
+    let longest = runs.iter().map(|run| run.target.len()).max().unwrap_or(0);
+    let mut counts = vec![(0_usize, 0_usize); longest.div_ceil(bin)];
+    for run in runs {
+        for (step, inside) in run.inside().enumerate() {
+            let (n, covered) = &mut counts[step / bin];
+            *n += 1;
+            *covered += usize::from(inside);
+        }
+    }
+    let bins = counts.into_iter().enumerate();
+    bins.map(|(index, (n, covered))| HorizonCoverage {
+        first: index * bin + 1,
+        last: ((index + 1) * bin).min(longest),
+        n,
+        picp: covered as f64 / n as f64,
+    })
+    .collect()
+}
+
+impl Scored<'_> {
+    fn inside(&self) -> impl Iterator<Item = bool> {
+        let ends = self.lower.iter().zip(self.upper);
+        self.target
+            .iter()
+            .zip(ends)
+            .map(|(target, (lower, upper))| lower <= target && target <= upper)
+    }
+
+    /// Σ (y_hi-y_lo), and Σ of the distances of ŷ from the band.
+    fn widths_and_misses(&self) -> (f64, f64) {
+        let ends = self.lower.iter().zip(self.upper);
+        self.target
+            .iter()
+            .zip(ends)
+            .fold((0.0, 0.0), |(width, miss), (target, (lower, upper))| {
+                let outside = (lower - target).max(target - upper).max(0.0);
+                (width + (upper - lower), miss + outside)
+            })
+    }
+}
+
+impl Metrics {
+    /// Metrics of one output, pooled over its runs.
+    ///
+    /// # Panics
+    /// If the slices of a run differ in length.
+    #[must_use]
+    pub fn of(runs: &[Scored<'_>], coverage: f64) -> Self {
+        for run in runs {
+            let n = run.target.len();
+            assert!(
+                [run.lower.len(), run.centre.len(), run.upper.len()] == [n; 3],
+                "targets and band of the same length"
+            );
+        }
+        let n: usize = runs.iter().map(|run| run.target.len()).sum();
+        let diverged_at = runs.iter().filter_map(|run| run.diverged_at).min();
+        if n == 0 || diverged_at.is_some() {
+            return Self {
+                n,
+                diverged_at,
+                ..Self::default()
+            };
+        }
+        let targets = || runs.iter().flat_map(|run| run.target.iter().copied());
+        let mean = |sum: f64| sum / n as f64;
+        let centre = mean(targets().sum());
+        let spread: f64 = targets().map(|target| (target - centre).powi(2)).sum();
+        let pairs = runs.iter().flat_map(|run| run.target.iter().zip(run.centre));
+        let error: f64 = pairs.map(|(target, y)| (target - y).powi(2)).sum();
+        let inside = runs.iter().flat_map(Scored::inside).filter(|inside| *inside).count();
+        let (width, miss) = runs
+            .iter()
+            .map(Scored::widths_and_misses)
+            .fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+        let lowest = targets().fold(f64::INFINITY, f64::min);
+        let range = targets().fold(f64::NEG_INFINITY, f64::max) - lowest;
+        let moves = range > 0.0;
+        let picp = inside as f64 / n as f64;
+        let pinaw = mean(width) / range;
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        Self {
+            n,
+            rmse: finite(mean(error).sqrt()),
+            fit_percent: finite(100.0 * (1.0 - (error / spread).sqrt())).filter(|_| moves),
+            picp: Some(picp),
+            pinaw: finite(pinaw).filter(|_| moves),
+            cwc: finite(cwc(picp, pinaw, coverage)).filter(|_| moves),
+            interval_score: finite(mean(width) + 2.0 / (1.0 - coverage) * mean(miss)),
+            worst_rolling_picp: rolling_coverage(runs, ROLLING_WINDOW).map(|rolling| rolling.worst),
+            diverged_at: None,
+        }
+    }
+}
+
+/// PINAW·(1 + \[PICP < α\]·e^(-η(PICP-α))) with η = [`CWC_ETA`]; shares, not per cent. Lower is better.
+#[must_use]
+pub fn cwc(picp: f64, pinaw: f64, coverage: f64) -> f64 {
+    let penalty = if picp < coverage {
+        (-CWC_ETA * (picp - coverage)).exp()
+    } else {
+        0.0
+    };
+    pinaw * (1.0 + penalty)
+}
+
+/// What a measure is called in JSON, and how it is read.
+type Measure = (&'static str, fn(&Metrics) -> Option<f64>);
+
+/// The measures, in the order of the contract.
+const MEASURES: [Measure; 7] = [
+    ("rmse", |m| m.rmse),
+    ("fit_percent", |m| m.fit_percent),
+    ("picp", |m| m.picp),
+    ("pinaw", |m| m.pinaw),
+    ("cwc", |m| m.cwc),
+    ("interval_score", |m| m.interval_score),
+    ("worst_rolling_picp", |m| m.worst_rolling_picp),
+];
+
+/// Means over outputs; a measure that one output does not have, their mean does not have either.
+fn mean_metrics(outputs: &[(String, Metrics)]) -> Metrics {
+    let mean = |measure: fn(&Metrics) -> Option<f64>| {
+        let values: Option<Vec<f64>> = outputs.iter().map(|(_, metrics)| measure(metrics)).collect();
+        let values = values.filter(|values| !values.is_empty())?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    };
+    Metrics {
+        n: outputs.first().map_or(0, |(_, metrics)| metrics.n),
+        rmse: mean(|m| m.rmse),
+        fit_percent: mean(|m| m.fit_percent),
+        picp: mean(|m| m.picp),
+        pinaw: mean(|m| m.pinaw),
+        cwc: mean(|m| m.cwc),
+        interval_score: mean(|m| m.interval_score),
+        worst_rolling_picp: mean(|m| m.worst_rolling_picp),
+        diverged_at: outputs.iter().filter_map(|(_, metrics)| metrics.diverged_at).min(),
+    }
+}
+
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> core::result::Result<S::Ok, S::Error> {
+        if self.outputs.len() == 1 {
+            return self.all.serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("n", &self.all.n)?;
+        for (name, measure) in MEASURES {
+            map.serialize_entry(name, &PerOutput(self, measure))?;
+        }
+        if let Some(step) = self.all.diverged_at {
+            map.serialize_entry("diverged_at", &step)?;
+        }
+        map.end()
+    }
+}
+
+/// One measure of every output and of all.
+struct PerOutput<'a>(&'a Evaluation, fn(&Metrics) -> Option<f64>);
+
+impl Serialize for PerOutput<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> core::result::Result<S::Ok, S::Error> {
+        let Self(evaluation, measure) = self;
+        let mut map = serializer.serialize_map(Some(evaluation.outputs.len() + 1))?;
+        for (name, metrics) in &evaluation.outputs {
+            let key = if name == "all" { "output all" } else { name };
+            map.serialize_entry(key, &measure(metrics))?;
+        }
+        map.serialize_entry("all", &measure(&evaluation.all))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "small numbers chosen to be exact in binary")]
+mod tests {
+    use intervalid_data::{Channel, Experiment};
+    use serde_json::json;
+
+    use super::*;
+
+    fn close(found: Option<f64>, expected: f64) -> bool {
+        found.is_some_and(|found| (found - expected).abs() <= 8.0 * f64::EPSILON * expected.abs().max(1.0))
+    }
+
+    fn run<'a>(target: &'a [f64], lower: &'a [f64], centre: &'a [f64], upper: &'a [f64]) -> Scored<'a> {
+        Scored {
+            target,
+            lower,
+            centre,
+            upper,
+            diverged_at: None,
+        }
+    }
+
+    fn dataset(names: &[&str], experiments: &[Vec<Vec<f64>>]) -> Dataset {
+        let outputs = names.iter().map(|name| Channel::new(*name)).collect();
+        let experiments = experiments
+            .iter()
+            .map(|columns| Experiment::new("e", vec![], columns.clone()))
+            .collect();
+        Dataset::new("d", vec![], outputs, None, experiments).expect("valid")
+    }
+
+    /// ± 0.5 around `centre`, from sample `first` on.
+    fn band(experiment: usize, first: usize, warmup: usize, centre: Vec<Vec<f64>>) -> Band {
+        let shifted = |by: f64| centre.iter().map(|c| c.iter().map(|y| y + by).collect()).collect();
+        Band {
+            experiment,
+            first,
+            warmup,
+            lower: shifted(-0.5),
+            upper: shifted(0.5),
+            centre,
+            diverged_at: None,
+        }
+    }
+
+    #[test]
+    fn by_hand() {
+        let metrics = Metrics::of(
+            &[run(
+                &[0.0, 1.0, 2.0, 4.0],
+                &[0.0, 0.5, 1.5, 1.5],
+                &[0.0, 1.0, 2.0, 2.0],
+                &[1.0, 1.5, 2.5, 2.5],
+            )],
+            0.9,
+        );
+        assert_eq!(metrics.n, 4);
+        assert!(close(metrics.rmse, 1.0));
+        assert!(close(metrics.fit_percent, 100.0 * (1.0 - (4.0_f64 / 8.75).sqrt())));
+        // The first target lies on its lower end: inside.
+        assert!(close(metrics.picp, 0.75));
+        assert!(close(metrics.pinaw, 0.25));
+        assert!(close(metrics.cwc, 0.25 * (1.0 + (25.0_f64 * 0.15).exp())));
+        // Width 1, one miss of 1.5 among four: 1 + 2/0.1·1.5/4.
+        assert!(close(metrics.interval_score, 8.5));
+        assert!(close(metrics.worst_rolling_picp, 0.75));
+    }
+
+    #[test]
+    fn coverage_that_is_exactly_met_is_not_punished() {
+        let targets: Vec<f64> = (0..10).map(f64::from).collect();
+        let mut centre = targets.clone();
+        centre[3] = 30.0;
+        let [lower, upper] = [-1.0, 1.0].map(|by| centre.iter().map(|y| y + by).collect::<Vec<f64>>());
+        let metrics = Metrics::of(&[run(&targets, &lower, &centre, &upper)], 0.9);
+        assert_eq!((metrics.picp, metrics.cwc), (Some(0.9), metrics.pinaw));
+        let asked_more = Metrics::of(&[run(&targets, &lower, &centre, &upper)], 0.95);
+        assert!(asked_more.cwc > metrics.cwc);
+    }
+
+    #[test]
+    fn targets_without_a_range_and_single_samples_have_no_relative_measures() {
+        for n in [1, 5] {
+            let (target, lower, upper) = (vec![2.0; n], vec![1.5; n], vec![2.5; n]);
+            let metrics = Metrics::of(&[run(&target, &lower, &target, &upper)], 0.9);
+            let expected = json!({
+                "n": n, "rmse": 0.0, "fit_percent": null, "picp": 1.0, "pinaw": null, "cwc": null,
+                "interval_score": 1.0, "worst_rolling_picp": 1.0,
+            });
+            assert_eq!(serde_json::to_value(metrics).expect("json"), expected);
+        }
+        assert_eq!(Metrics::of(&[], 0.9), Metrics::default());
+    }
+
+    #[test]
+    fn all_outside() {
+        let target = [0.0, 2.0];
+        let metrics = Metrics::of(&[run(&target, &[5.0; 2], &[6.0; 2], &[7.0; 2])], 0.9);
+        assert_eq!(
+            (metrics.picp, metrics.worst_rolling_picp, metrics.pinaw),
+            (Some(0.0), Some(0.0), Some(1.0))
+        );
+        assert!(close(metrics.cwc, 1.0 + 22.5_f64.exp()));
+        assert!(close(metrics.interval_score, 2.0 + 20.0 * 4.0));
+    }
+
+    #[test]
+    fn what_is_not_finite_is_null() {
+        let target = [0.0, 2.0];
+        let unbounded = run(&target, &[f64::NEG_INFINITY, 0.0], &[0.0, 2.0], &[1.0, 3.0]);
+        let metrics = Metrics::of(&[unbounded], 0.9);
+        assert_eq!(
+            (metrics.picp, metrics.pinaw, metrics.cwc, metrics.interval_score),
+            (Some(1.0), None, None, None)
+        );
+        let broken = run(&target, &[f64::NAN; 2], &[f64::NAN; 2], &[f64::NAN; 2]);
+        let metrics = Metrics::of(&[broken], 0.9);
+        assert_eq!((metrics.rmse, metrics.picp), (None, Some(0.0)));
+    }
+
+    #[test]
+    fn experiments_are_pooled_and_warm_ups_skipped() {
+        let first: Vec<f64> = (0..6).map(f64::from).collect();
+        let second = vec![10.0, 10.0, 11.0];
+        let data = dataset(&["y"], &[vec![first], vec![second]]);
+        // Far off during the warm-up of two, then exact; the second experiment misses both of its samples.
+        let bands = [
+            band(0, 1, 2, vec![vec![90.0, 90.0, 3.0, 4.0, 5.0]]),
+            band(1, 1, 0, vec![vec![11.0, 10.0]]),
+        ];
+        let evaluation = evaluate(&data, &bands, 0.5).expect("belongs");
+        let metrics = evaluation.all;
+        assert_eq!((metrics.n, metrics.picp), (5, Some(0.6)));
+        assert!(close(metrics.rmse, (2.0_f64 / 5.0).sqrt()));
+        assert!(close(metrics.pinaw, 1.0 / 8.0));
+        // The window is the longest run: the second experiment is too short for one.
+        assert_eq!(metrics.worst_rolling_picp, Some(1.0));
+        assert_eq!(evaluation.outputs, [("y".to_owned(), metrics)]);
+        // An experiment that is all warm-up adds nothing.
+        let bands = [bands[0].clone(), band(1, 1, 7, vec![vec![11.0, 10.0]])];
+        assert_eq!(evaluate(&data, &bands, 0.5).expect("belongs").all.n, 3);
+    }
+
+    #[test]
+    fn a_diverged_simulation_has_no_metrics() {
+        let data = dataset(&["y"], &[vec![vec![0.0, 1.0, 2.0, 3.0]]]);
+        let mut diverged = band(0, 1, 0, vec![vec![1.0, 2.0]]);
+        diverged.diverged_at = Some(2);
+        let evaluation = evaluate(&data, &[band(0, 1, 0, vec![vec![1.0, 2.0, 3.0]]), diverged], 0.9).expect("belongs");
+        let value = serde_json::to_value(&evaluation).expect("json");
+        assert_eq!((&value["n"], &value["diverged_at"]), (&json!(5), &json!(2)));
+        for (name, measure) in MEASURES {
+            assert_eq!((&value[name], measure(&evaluation.all)), (&json!(null), None), "{name}");
+        }
+    }
+
+    #[test]
+    fn several_outputs_are_keyed_by_name() {
+        let data = dataset(&["a", "all"], &[vec![vec![0.0, 1.0, 2.0], vec![0.0, 1.0, 3.0]]]);
+        let bands = [band(0, 1, 0, vec![vec![1.0, 2.0], vec![3.0, 3.0]])];
+        let evaluation = evaluate(&data, &bands, 0.9).expect("belongs");
+        let value = serde_json::to_value(&evaluation).expect("json");
+        assert_eq!(value["n"], 2);
+        assert_eq!(value["picp"], json!({"a": 1.0, "output all": 0.5, "all": 0.75}));
+        assert_eq!(value["pinaw"], json!({"a": 1.0, "output all": 0.5, "all": 0.75}));
+        let keys: Vec<&str> = MEASURES.iter().map(|(name, _)| *name).collect();
+        assert!(keys.iter().all(|key| value[key].is_object()));
+    }
+
+    #[test]
+    fn a_measure_that_one_output_lacks_has_no_mean() {
+        let data = dataset(&["a", "b"], &[vec![vec![0.0, 1.0, 2.0], vec![5.0; 3]]]);
+        let bands = [band(0, 1, 0, vec![vec![1.0, 2.0], vec![5.0, 5.0]])];
+        let evaluation = evaluate(&data, &bands, 0.9).expect("belongs");
+        assert_eq!((evaluation.all.pinaw, evaluation.all.picp), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn rolling_windows_find_the_bad_stretch() {
+        // 300 samples, 40 misses in a row: the worst 100 hold them all.
+        let target: Vec<f64> = (0..300)
+            .map(|k| if (120..160).contains(&k) { 9.0 } else { 0.0 })
+            .collect();
+        let (lower, centre, upper) = (vec![-1.0; 300], vec![0.0; 300], vec![1.0; 300]);
+        let runs = [run(&target, &lower, &centre, &upper)];
+        let rolling = rolling_coverage(&runs, ROLLING_WINDOW).expect("samples");
+        assert_eq!((rolling.window, rolling.worst), (100, 0.6));
+        assert!(rolling.mean > 0.6 && rolling.mean < 1.0);
+        assert_eq!(Metrics::of(&runs, 0.9).worst_rolling_picp, Some(0.6));
+        // As short as a single sample, the window sees a miss and nothing else.
+        assert_eq!(rolling_coverage(&runs, 1).map(|rolling| rolling.worst), Some(0.0));
+        assert_eq!(rolling_coverage(&[], 5), None);
+    }
+
+    #[test]
+    fn coverage_by_steps_since_the_start() {
+        let (lower, centre, upper) = ([-1.0; 3], [0.0; 3], [1.0; 3]);
+        let runs = [
+            run(&[0.0, 0.0, 5.0], &lower, &centre, &upper),
+            run(&[0.0, 5.0], &lower[..2], &centre[..2], &upper[..2]),
+        ];
+        let found: Vec<_> = coverage_by_horizon(&runs, 1)
+            .iter()
+            .map(|bin| (bin.n, bin.picp))
+            .collect();
+        assert_eq!(found, [(2, 1.0), (2, 0.5), (1, 0.0)]);
+        let bins = coverage_by_horizon(&runs, 2);
+        assert_eq!((bins[0].first, bins[0].last, bins[0].picp), (1, 2, 0.75));
+        assert_eq!((bins[1].first, bins[1].last, bins[1].n), (3, 3, 1));
+    }
+
+    #[test]
+    fn bands_of_other_data_are_refused() {
+        let data = dataset(&["y"], &[vec![vec![0.0, 1.0]]]);
+        let message = |band: Band, coverage| evaluate(&data, &[band], coverage).unwrap_err().to_string();
+        assert_eq!(
+            message(band(0, 1, 0, vec![vec![0.0; 2]]), 0.9),
+            "samples 1..3 of experiment 0 do not exist: it has 2 samples; split the same data set"
+        );
+        assert!(message(band(3, 0, 0, vec![vec![0.0; 2]]), 0.9).contains("experiment 3"));
+        assert_eq!(
+            message(band(0, 0, 0, vec![vec![0.0], vec![0.0]]), 0.9),
+            "the model has 2 outputs, the data have 1"
+        );
+        assert!(message(band(0, 0, 0, vec![vec![0.0]]), 90.0).starts_with("coverage = 90"));
+    }
+}
