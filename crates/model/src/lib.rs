@@ -1,8 +1,11 @@
 //! Interval neural networks for system identification.
 
+mod certify;
 mod config;
 mod error;
 mod feed;
+#[cfg(test)]
+mod fixtures;
 mod initialise;
 mod loss;
 mod margin;
@@ -11,10 +14,12 @@ mod model;
 mod network;
 mod optim;
 mod prediction;
+mod recursion;
 mod simulate;
 mod tensors;
 mod train;
 
+pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};
 pub use error::{ModelError, Result};
 pub use loss::{Level, RqrW};
@@ -26,4 +31,5 @@ pub use model::Model;
 pub use network::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
 pub use optim::{GradNorm, GradNormUpdate, Schedule};
 pub use prediction::Band;
+pub use recursion::RecursionMode;
 pub use train::{EpochRecord, FitOptions, IterationBench, Progress, Stage, StageInfo, StopReason, TrainInfo, fit};

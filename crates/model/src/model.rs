@@ -111,7 +111,7 @@ impl<T: Real> Model<T> {
         Ok(self.normaliser.scale(dataset))
     }
 
-    fn band(&self, run: &Run<T>, window: Window) -> Band {
+    pub(crate) fn band(&self, run: &Run<T>, window: Window) -> Band {
         let outputs = self.outputs.len();
         let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
         let physical = |values: &[T]| -> Vec<Vec<f64>> {
