@@ -1,5 +1,6 @@
 //! Interval neural networks for system identification.
 
+mod any_model;
 mod certify;
 mod config;
 mod error;
@@ -13,12 +14,14 @@ mod metrics;
 mod model;
 mod network;
 mod optim;
+mod persist;
 mod prediction;
 mod recursion;
 mod simulate;
 mod tensors;
 mod train;
 
+pub use any_model::AnyModel;
 pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};
 pub use error::{ModelError, Result};

@@ -1,6 +1,10 @@
 //! Named vectors in one file: the container of models and checkpoints (safetensors with one JSON string of metadata).
+//!
+//! A checksum tells damage from content: safetensors itself has none, and a flipped bit in a weight would otherwise be a
+//! slightly different model. It is the last field of the metadata; files of other programs may leave it out.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,11 +12,18 @@ use std::path::{Path, PathBuf};
 use intervalid_interval::Real;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::error::{ModelError, Result};
 
 /// The metadata key under which everything that is not a tensor is kept.
 const KEY: &str = "intervalid";
+
+/// What stands before and after the [`checksum`] at the end of the metadata.
+const CHECKSUM: (&str, &str) = (",\"checksum\":\"", "\"}");
+
+/// Bytes of the length in front of a safetensors header.
+const PREFIX: usize = 8;
 
 /// Vectors to be written.
 #[derive(Default)]
@@ -45,7 +56,12 @@ impl TensorWriter {
             .map(|(name, dtype, shape, bytes)| Ok((name.as_str(), TensorView::new(*dtype, shape.clone(), bytes)?)))
             .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
         let bytes = views
-            .and_then(|views| serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)]))))
+            .and_then(|views| {
+                let sum = checksum(&metadata, views.clone());
+                let fields = metadata.strip_suffix('}').unwrap_or(&metadata);
+                let metadata = format!("{fields}{}{sum}{}", CHECKSUM.0, CHECKSUM.1);
+                serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)])))
+            })
             .map_err(|error| file_error(std::io::Error::other(error)))?;
         write_atomic(path, &bytes).map_err(file_error)
     }
@@ -87,16 +103,37 @@ pub(crate) struct TensorReader {
 
 impl TensorReader {
     pub(crate) fn open(path: &Path, what: &'static str) -> Result<(Self, String)> {
-        let bytes = fs::read(path).map_err(|source| ModelError::File {
+        let file_error = |source| ModelError::File {
             action: "read",
             path: path.to_owned(),
             source,
-        })?;
+        };
+        // Devices and pipes may never end.
+        let kind = fs::metadata(path).map_err(file_error)?;
+        if !kind.is_file() {
+            let found = if kind.is_dir() {
+                "a folder"
+            } else {
+                "not a regular file"
+            };
+            let reason = format!("it is {found}, expected a safetensors file");
+            return Err(ModelError::Format {
+                what,
+                path: path.to_owned(),
+                reason,
+            });
+        }
+        Self::new(path, what, fs::read(path).map_err(file_error)?)
+    }
+
+    /// Checks frame and checksum of a file's content and gives its metadata, without the checksum.
+    pub(crate) fn new(path: &Path, what: &'static str, bytes: Vec<u8>) -> Result<(Self, String)> {
         let reader = Self {
             bytes,
             path: path.to_owned(),
             what,
         };
+        check_frame(&reader.bytes).map_err(|reason| reader.damaged(reason))?;
         let (_, metadata) =
             SafeTensors::read_metadata(&reader.bytes).map_err(|error| reader.damaged(error.to_string()))?;
         let Some(text) = metadata.metadata().as_ref().and_then(|map| map.get(KEY)) else {
@@ -104,7 +141,21 @@ impl TensorReader {
                 "it has no metadata `{KEY}`; was it written by another program?"
             )));
         };
-        let text = text.clone();
+        let signed = text
+            .strip_suffix(CHECKSUM.1)
+            .and_then(|text| text.rsplit_once(CHECKSUM.0));
+        let Some((fields, expected)) = signed else {
+            let text = text.clone();
+            return Ok((reader, text));
+        };
+        let text = format!("{fields}}}");
+        let found = checksum(&text, reader.tensors()?.iter().collect());
+        if found != expected {
+            return Err(reader.damaged(format!(
+                "its checksum is {found}, expected {expected}: the file is damaged (a program that changes it on purpose \
+                 must drop the field `checksum`)"
+            )));
+        }
         Ok((reader, text))
     }
 
@@ -156,6 +207,91 @@ impl TensorReader {
             Some(index) => Err(self.damaged(format!("tensor `{name}` holds {} at position {index}", values[index]))),
             None => Ok(values),
         }
+    }
+}
+
+/// FNV-1a (64 bits) of the metadata and, in the order of their names, of all tensors. Each step is one-to-one in the sum
+/// and in the byte, so no single damaged byte goes unnoticed.
+fn checksum<'a>(metadata: &str, mut tensors: Vec<(&'a str, TensorView<'a>)>) -> String {
+    tensors.sort_unstable_by_key(|(name, _)| *name);
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes {
+            sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    add(metadata.as_bytes());
+    for (name, view) in &tensors {
+        add(format!("\n{name} {:?} {:?}\n", view.dtype(), view.shape()).as_bytes());
+        add(view.data());
+    }
+    format!("fnv1a64:{sum:016x}")
+}
+
+/// Checks that the header lies in the file and every offset in it points into the file, so that the reader that follows
+/// cannot overflow; says what is wrong in words that fit a file of another kind.
+fn check_frame(bytes: &[u8]) -> Result<(), String> {
+    let not_safetensors =
+        |what: String| format!("{what}: expected a safetensors file; is it another kind, or cut short?");
+    let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else {
+        return Err(not_safetensors(format!("it has only {} bytes", bytes.len())));
+    };
+    let length = u64::from_le_bytes(*prefix);
+    let header = usize::try_from(length)
+        .ok()
+        .and_then(|length| rest.split_at_checked(length));
+    let Some((header, data)) = header else {
+        let have = rest.len();
+        return Err(not_safetensors(format!(
+            "it announces a header of {length} bytes and has {have}"
+        )));
+    };
+    let Ok(LargestOffset(needed)) = serde_json::from_slice(header) else {
+        return Err(not_safetensors("its header is not a table of tensors".to_owned()));
+    };
+    if needed != data.len() as u64 {
+        let have = data.len();
+        return Err(format!(
+            "it holds {have} bytes of tensors, its header describes {needed}: is it cut short?"
+        ));
+    }
+    Ok(())
+}
+
+/// Where the last tensor of a safetensors header ends.
+struct LargestOffset(u64);
+
+impl<'de> Deserialize<'de> for LargestOffset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        struct Entry {
+            data_offsets: (u64, u64),
+        }
+
+        struct Largest;
+
+        impl<'de> Visitor<'de> for Largest {
+            type Value = LargestOffset;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of tensors")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LargestOffset, A::Error> {
+                let mut largest = 0;
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "__metadata__" {
+                        map.next_value::<IgnoredAny>()?;
+                    } else {
+                        let (start, end) = map.next_value::<Entry>()?.data_offsets;
+                        largest = largest.max(start).max(end);
+                    }
+                }
+                Ok(LargestOffset(largest))
+            }
+        }
+
+        deserializer.deserialize_map(Largest)
     }
 }
 

@@ -1,0 +1,861 @@
+//! `model.safetensors`: a fitted model in one file that other programs can read too.
+//!
+//! Tensors are row-major in the model's precision: `theta.<layer>.weight`, `.recurrent`, `.bias` (and
+//! `theta.linear.weight` for a linear path), with `margin_lower.…` and `margin_upper.…` of the same suffixes, both ≥ 0
+//! (Δ after σ_Δ, spec section 5). The metadata key `intervalid` is a JSON string:
+//!
+//! | field | content |
+//! |---|---|
+//! | `format` | 1 |
+//! | `version` | of the program that wrote it, for information |
+//! | `architecture` | `inode` or `ilstm` |
+//! | `lags` | `nx`, `nd`, `ny` |
+//! | `hidden` | widths, first to last |
+//! | `linear_path` | whether y = A·x + network |
+//! | `initial_state` | `zero`, `measured` or `warmup:N` |
+//! | `coverage` | α |
+//! | `sample_time` | seconds or null |
+//! | `channels` | `inputs` and `outputs`, each with `name` and `unit` |
+//! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
+//! | `config` | the resolved configuration of the fit |
+//!
+//! With spec sections 2 and 3 this is enough to rebuild the forward pass; a test below does so by naive loops.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use intervalid_data::{Channel, InitialState, Lags, Normaliser, Scale};
+use intervalid_interval::Real;
+use safetensors::SafeTensors;
+use serde::{Deserialize, Serialize};
+
+use crate::config::FitConfig;
+use crate::error::{ModelError, Result};
+use crate::model::Model;
+use crate::network::{Architecture, Block, NetworkKind};
+use crate::tensors::{TensorReader, TensorWriter};
+
+/// Grows with every change of the file's content that an older reader would get wrong.
+const FORMAT: u64 = 1;
+
+const THETA: &str = "theta";
+const MARGIN_LOWER: &str = "margin_lower";
+const MARGIN_UPPER: &str = "margin_upper";
+
+/// The metadata; its field names are public interface.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    format: u64,
+    #[serde(default)]
+    version: String,
+    architecture: ArchitectureName,
+    lags: Lags,
+    hidden: Vec<usize>,
+    #[serde(default)]
+    linear_path: bool,
+    initial_state: InitialState,
+    coverage: f64,
+    sample_time: Option<f64>,
+    channels: Channels,
+    normaliser: Normaliser,
+    config: FitConfig,
+}
+
+/// Only what decides whether the rest can be read.
+#[derive(Deserialize)]
+struct FormatProbe {
+    format: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ArchitectureName {
+    Inode,
+    Ilstm,
+}
+
+impl From<NetworkKind> for ArchitectureName {
+    fn from(kind: NetworkKind) -> Self {
+        match kind {
+            NetworkKind::Node => Self::Inode,
+            NetworkKind::Lstm => Self::Ilstm,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Channels {
+    inputs: Vec<Channel>,
+    outputs: Vec<Channel>,
+}
+
+impl<T: Real> Model<T> {
+    /// Writes the model to a file, `model.safetensors` by convention.
+    ///
+    /// The file is replaced in one step: a reader sees the old one or the new one, whatever happens meanwhile.
+    ///
+    /// # Errors
+    /// [`ModelError::File`] if it cannot be written; [`ModelError::Format`] if a parameter is not finite or a margin
+    /// negative, since no reader would take it.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let refused = |reason| ModelError::Format {
+            what: "model",
+            path: path.to_owned(),
+            reason,
+        };
+        let layout = self.architecture.layout();
+        check_values(self, layout.blocks()).map_err(refused)?;
+        let header = Header {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            architecture: self.architecture.kind.into(),
+            lags: self.architecture.lags,
+            hidden: self.architecture.hidden.clone(),
+            linear_path: self.architecture.linear_path,
+            initial_state: self.config.initial,
+            coverage: self.config.coverage,
+            sample_time: self.sample_time,
+            channels: Channels {
+                inputs: self.inputs.clone(),
+                outputs: self.outputs.clone(),
+            },
+            normaliser: self.normaliser.clone(),
+            config: self.config.clone(),
+        };
+        let metadata = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
+        let mut file = TensorWriter::default();
+        for (prefix, values) in self.named_values() {
+            for block in layout.blocks() {
+                let name = format!("{prefix}.{}", block.name());
+                file.push(name, block.shape(), &values[block.range.clone()]);
+            }
+        }
+        file.write(path, metadata)
+    }
+
+    /// Reads a model of this precision; [`AnyModel::load`](crate::AnyModel::load) reads either.
+    ///
+    /// The model is the saved one to the bit. Nothing larger than the file is ever allocated.
+    ///
+    /// # Errors
+    /// [`ModelError::File`] if the file cannot be read, [`ModelError::Format`] with what was found and what was expected
+    /// if it is anything but an undamaged model of a known format.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let (reader, metadata) = TensorReader::open(path.as_ref(), "model")?;
+        read(&reader, &metadata)
+    }
+
+    fn named_values(&self) -> [(&'static str, &[T]); 3] {
+        [
+            (THETA, &self.theta),
+            (MARGIN_LOWER, &self.margin_lower),
+            (MARGIN_UPPER, &self.margin_upper),
+        ]
+    }
+}
+
+/// The model in an opened file.
+pub(crate) fn read<T: Real>(reader: &TensorReader, metadata: &str) -> Result<Model<T>> {
+    let header = read_header(metadata).map_err(|reason| reader.damaged(reason))?;
+    let tensors = reader.tensors()?;
+    let architecture = Architecture {
+        kind: header.config.network,
+        inputs: header.channels.inputs.len(),
+        outputs: header.channels.outputs.len(),
+        lags: header.lags,
+        hidden: header.hidden,
+        linear_path: header.linear_path,
+    };
+    check_size::<T>(&architecture, &tensors).map_err(|reason| reader.damaged(reason))?;
+    let layout = architecture.layout();
+    check_names(layout.blocks(), &tensors).map_err(|reason| reader.damaged(reason))?;
+    let values = |prefix: &str| -> Result<Vec<T>> {
+        let mut values = Vec::with_capacity(layout.len());
+        for block in layout.blocks() {
+            let name = format!("{prefix}.{}", block.name());
+            values.extend(reader.get::<T>(&tensors, &name, &block.shape())?);
+        }
+        Ok(values)
+    };
+    let model = Model {
+        theta: values(THETA)?,
+        margin_lower: values(MARGIN_LOWER)?,
+        margin_upper: values(MARGIN_UPPER)?,
+        normaliser: header.normaliser,
+        inputs: header.channels.inputs,
+        outputs: header.channels.outputs,
+        sample_time: header.sample_time,
+        config: header.config,
+        architecture,
+    };
+    check_values(&model, layout.blocks()).map_err(|reason| reader.damaged(reason))?;
+    Ok(model)
+}
+
+fn read_header(metadata: &str) -> Result<Header, String> {
+    let problem = |error: serde_json::Error| format!("its metadata do not describe a model: {error}");
+    let FormatProbe { format } = serde_json::from_str(metadata).map_err(problem)?;
+    if format > FORMAT {
+        return Err(format!(
+            "it has format {format}, this version reads format {FORMAT}: use a newer version of intervalid"
+        ));
+    }
+    if format == 0 {
+        return Err(format!("it has format 0, expected {FORMAT}"));
+    }
+    let header: Header = serde_json::from_str(metadata).map_err(problem)?;
+    check_header(&header)?;
+    Ok(header)
+}
+
+/// Checks each field on its own, and against the configuration that repeats it.
+fn check_header(header: &Header) -> Result<(), String> {
+    let config = &header.config;
+    let lags = header.lags;
+    Lags::new(lags.nx, lags.nd, lags.ny).map_err(|error| error.to_string())?;
+    if header.hidden.is_empty() || header.hidden.contains(&0) {
+        return Err(format!(
+            "hidden is {:?}, expected one or more positive widths",
+            header.hidden
+        ));
+    }
+    config.check().map_err(|error| format!("its config: {error}"))?;
+    let agree = [
+        ("architecture", header.architecture == config.network.into()),
+        ("lags", lags == config.lags),
+        ("hidden", header.hidden == config.hidden),
+        ("linear_path", header.linear_path == config.linear_path),
+        ("initial_state", header.initial_state == config.initial),
+        ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
+    ];
+    if let Some((field, _)) = agree.iter().find(|(_, agree)| !agree) {
+        return Err(format!("{field} is not the one in its config"));
+    }
+    if let Some(seconds) = header.sample_time
+        && !(seconds > 0.0 && seconds.is_finite())
+    {
+        return Err(format!("sample_time is {seconds}, expected a positive number or null"));
+    }
+    check_channels("input", &header.channels.inputs, &header.normaliser.inputs)?;
+    check_channels("output", &header.channels.outputs, &header.normaliser.outputs)?;
+    if header.channels.outputs.is_empty() {
+        return Err("it has no output channel, expected at least one".to_owned());
+    }
+    let mut seen = HashSet::new();
+    let Channels { inputs, outputs } = &header.channels;
+    match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
+        Some(channel) => Err(format!("channel '{}' occurs twice", channel.name)),
+        None => Ok(()),
+    }
+}
+
+fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<(), String> {
+    if channels.len() != scales.len() {
+        let (found, expected) = (scales.len(), channels.len());
+        return Err(format!(
+            "its normaliser has {found} {kind}(s), its channels are {expected}"
+        ));
+    }
+    for (channel, scale) in channels.iter().zip(scales) {
+        if !(scale.mean.is_finite() && scale.std.is_finite() && scale.std > 0.0) {
+            let Scale { mean, std } = scale;
+            return Err(format!(
+                "the normaliser of {kind} '{}' has mean {mean} and std {std}, expected a number and a positive one",
+                channel.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Compares the number of parameters with the bytes that are there, before anything of that size is built.
+fn check_size<T: Real>(architecture: &Architecture, tensors: &SafeTensors<'_>) -> Result<(), String> {
+    let found: usize = tensors.iter().map(|(_, view)| view.data().len()).sum();
+    let expected = parameters(architecture).and_then(|count| count.checked_mul(3 * size_of::<T>()));
+    if expected == Some(found) {
+        return Ok(());
+    }
+    let expected = expected.map_or_else(|| "far more".to_owned(), |bytes| bytes.to_string());
+    Err(format!(
+        "it holds {found} bytes of tensors, its metadata call for {expected} (three times each parameter, as {})",
+        T::NAME
+    ))
+}
+
+/// Number of parameters, or `None` where it overflows.
+fn parameters(architecture: &Architecture) -> Option<usize> {
+    let lags = architecture.lags;
+    let regressor = lags
+        .ny
+        .checked_mul(architecture.outputs)?
+        .checked_add(lags.nx.checked_add(1)?.checked_mul(architecture.inputs)?)?;
+    let mut total = 0_usize;
+    let mut inner = regressor;
+    for &width in &architecture.hidden {
+        let (out, columns) = match architecture.kind {
+            NetworkKind::Node => (width, inner.checked_add(1)?),
+            NetworkKind::Lstm => (width.checked_mul(4)?, inner.checked_add(width)?.checked_add(1)?),
+        };
+        total = total.checked_add(out.checked_mul(columns)?)?;
+        inner = width;
+    }
+    let linear = if architecture.linear_path { regressor } else { 0 };
+    let columns = inner.checked_add(1)?.checked_add(linear)?;
+    total.checked_add(architecture.outputs.checked_mul(columns)?)
+}
+
+fn check_names(blocks: &[Block], tensors: &SafeTensors<'_>) -> Result<(), String> {
+    let expected: HashSet<String> = [THETA, MARGIN_LOWER, MARGIN_UPPER]
+        .iter()
+        .flat_map(|prefix| blocks.iter().map(move |block| format!("{prefix}.{}", block.name())))
+        .collect();
+    let mut found = tensors.names();
+    found.sort_unstable();
+    match found.into_iter().find(|name| !expected.contains(*name)) {
+        Some(name) => Err(format!("it has a tensor `{name}` that this network does not have")),
+        None => Ok(()),
+    }
+}
+
+/// Finite parameters, margins ≥ 0, and finite bounds θ - Δ_lo and θ + Δ_hi.
+fn check_values<T: Real>(model: &Model<T>, blocks: &[Block]) -> Result<(), String> {
+    for block in blocks {
+        for (position, index) in block.range.clone().enumerate() {
+            let at = |prefix: &str| format!("tensor `{prefix}.{}` at position {position}", block.name());
+            let theta = model.theta[index];
+            if !theta.is_finite() {
+                return Err(format!("{} is {theta}, expected a number", at(THETA)));
+            }
+            let margins = [
+                (MARGIN_LOWER, model.margin_lower[index], -T::one()),
+                (MARGIN_UPPER, model.margin_upper[index], T::one()),
+            ];
+            for (prefix, margin, sign) in margins {
+                if !(margin >= T::zero() && margin.is_finite()) {
+                    return Err(format!("{} is {margin}, expected zero or more", at(prefix)));
+                }
+                if !(theta + sign * margin).is_finite() {
+                    return Err(format!(
+                        "{} is {margin}, which overflows around θ = {theta}",
+                        at(prefix)
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::path::PathBuf;
+
+    use intervalid_data::{Dataset, Part};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use safetensors::tensor::{Dtype, TensorView};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::AnyModel;
+    use crate::fixtures::{NaiveNetwork, Recipe, recipes};
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("temporary folder")
+    }
+
+    /// A small model and its file.
+    fn saved() -> (Model<f32>, Vec<u8>) {
+        let recipe = Recipe {
+            hidden: vec![2, 1],
+            ..recipes(0.1).remove(7)
+        };
+        let model = recipe.model::<f32>();
+        let folder = folder();
+        let path = folder.path().join("model.safetensors");
+        model.save(&path).expect("saves");
+        (model, fs::read(path).expect("reads"))
+    }
+
+    /// What a reader says to the content of a file.
+    fn load(bytes: &[u8]) -> Result<Model<f32>> {
+        let (reader, metadata) = TensorReader::new(Path::new("m.safetensors"), "model", bytes.to_vec())?;
+        read(&reader, &metadata)
+    }
+
+    fn refusal(bytes: &[u8]) -> String {
+        load(bytes).expect_err("refused").to_string()
+    }
+
+    /// Header of a safetensors file and the bytes after it, by the format's own description.
+    fn take_apart(bytes: &[u8]) -> (Value, &[u8]) {
+        let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
+        let header = serde_json::from_slice(&bytes[8..8 + length]).expect("JSON");
+        (header, &bytes[8 + length..])
+    }
+
+    fn put_together(header: &Value, data: &[u8]) -> Vec<u8> {
+        let header = header.to_string();
+        [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
+    }
+
+    /// The file without its checksum and with changed metadata: what another program might write.
+    fn with_metadata(bytes: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
+        let (mut header, data) = take_apart(bytes);
+        let text = header["__metadata__"]["intervalid"].as_str().expect("text");
+        let mut metadata: Value = serde_json::from_str(text).expect("JSON");
+        metadata.as_object_mut().expect("object").remove("checksum");
+        change(&mut metadata);
+        header["__metadata__"]["intervalid"] = Value::String(metadata.to_string());
+        put_together(&header, data)
+    }
+
+    /// The file without its checksum and with changed tensors.
+    fn with_tensors(bytes: &[u8], change: impl FnOnce(&mut HashMap<String, (Dtype, Vec<usize>, Vec<u8>)>)) -> Vec<u8> {
+        let plain = with_metadata(bytes, |_| ());
+        let file = SafeTensors::deserialize(&plain).expect("valid");
+        let parts = |view: TensorView<'_>| (view.dtype(), view.shape().to_vec(), view.data().to_vec());
+        let mut tensors = file.iter().map(|(name, view)| (name.to_owned(), parts(view))).collect();
+        change(&mut tensors);
+        let views = tensors.iter().map(|(name, (dtype, shape, data))| {
+            let view = TensorView::new(*dtype, shape.clone(), data).expect("sizes fit");
+            (name.as_str(), view)
+        });
+        let (header, _) = take_apart(&plain);
+        let text = header["__metadata__"]["intervalid"].as_str().expect("text").to_owned();
+        let metadata = HashMap::from([("intervalid".to_owned(), text)]);
+        safetensors::serialize(views, Some(metadata)).expect("serialises")
+    }
+
+    fn round_trip<T: Real>(recipe: &Recipe, path: &Path) -> (Model<T>, Dataset, Part) {
+        let model = recipe.model::<T>();
+        model.save(path).expect("saves");
+        let again = Model::<T>::load(path).expect("loads");
+        assert_eq!(again, model);
+        let bits = |values: &[T]| values.iter().map(|v| v.as_f64().to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&again.theta), bits(&model.theta));
+        assert_eq!(bits(&again.margin_lower), bits(&model.margin_lower));
+        let (dataset, part) = recipe.dataset(50);
+        let bands = model.simulate(&dataset, &part).expect("simulates");
+        assert_eq!(again.simulate(&dataset, &part).expect("simulates"), bands);
+        let any = AnyModel::load(path).expect("loads");
+        assert_eq!((any.precision(), any.architecture()), (T::NAME, model.architecture()));
+        assert_eq!(any.simulate(&dataset, &part).expect("simulates"), bands);
+        (model, dataset, part)
+    }
+
+    #[test]
+    fn a_model_comes_back_to_the_bit() {
+        let folder = folder();
+        let path = folder.path().join("model.safetensors");
+        for recipe in recipes(0.1) {
+            round_trip::<f32>(&recipe, &path);
+            let first = fs::read(&path).expect("reads");
+            AnyModel::load(&path).expect("loads").save(&path).expect("saves");
+            assert!(
+                first == fs::read(&path).expect("reads"),
+                "the same model is the same file"
+            );
+            assert!(Model::<f64>::load(&path).is_err());
+            round_trip::<f64>(&recipe, &path);
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 1);
+    }
+
+    /// Another program: file, spec sections 2 and 3, scalar loops.
+    #[test]
+    fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
+        let folder = folder();
+        let path = folder.path().join("model.safetensors");
+        for recipe in recipes(0.1) {
+            let (model, dataset, part) = round_trip::<f64>(&recipe, &path);
+            let band = &model.simulate(&dataset, &part).expect("simulates")[0];
+            let bytes = fs::read(&path).expect("reads");
+            let (header, data) = take_apart(&bytes);
+            let text = header["__metadata__"]["intervalid"].as_str().expect("text");
+            let metadata: Value = serde_json::from_str(text).expect("JSON");
+            let tensor = |name: &str| -> (Vec<usize>, Vec<f64>) {
+                let entry = &header[name];
+                assert_eq!(entry["dtype"], "F64");
+                let number = |value: &Value| value.as_u64().expect("integer") as usize;
+                let shape = entry["shape"].as_array().expect("shape").iter().map(number).collect();
+                let offsets = &entry["data_offsets"];
+                let bytes = &data[number(&offsets[0])..number(&offsets[1])];
+                let value = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+                (shape, bytes.chunks_exact(8).map(value).collect())
+            };
+            let network = |bounds: bool| {
+                let names = header.as_object().expect("object").keys();
+                let suffixes = names.filter_map(|name| name.strip_prefix("theta."));
+                let tensors = suffixes.map(|suffix| {
+                    let (shape, theta) = tensor(&format!("theta.{suffix}"));
+                    let (_, lower) = tensor(&format!("margin_lower.{suffix}"));
+                    let (_, upper) = tensor(&format!("margin_upper.{suffix}"));
+                    let share = if bounds { 1.0 } else { 0.0 };
+                    let pair =
+                        |index: usize| (theta[index] - share * lower[index], theta[index] + share * upper[index]);
+                    (suffix.to_owned(), (shape, (0..theta.len()).map(pair).collect()))
+                });
+                NaiveNetwork {
+                    tensors: tensors.collect(),
+                    is_lstm: metadata["architecture"] == "ilstm",
+                    hidden: metadata["hidden"].as_array().expect("list").len(),
+                }
+            };
+            let (crisp, interval) = (network(false), network(true));
+            let lag = |name: &str| metadata["lags"][name].as_u64().expect("integer") as usize;
+            let (nx, nd, ny) = (lag("nx"), lag("nd"), lag("ny"));
+            let scaled = |kind: &str, channel: usize, value: f64| {
+                let scale = &metadata["normaliser"][kind][channel];
+                (value - scale["mean"].as_f64().expect("mean")) / scale["std"].as_f64().expect("std")
+            };
+            let (start, warmup) = match metadata["initial_state"].as_str().expect("text") {
+                "zero" => (0, 0),
+                "measured" => (ny - 1, 0),
+                other => (
+                    0,
+                    other
+                        .strip_prefix("warmup:")
+                        .expect("warmup")
+                        .parse::<usize>()
+                        .expect("number"),
+                ),
+            };
+            let first_known = if metadata["initial_state"] == "measured" {
+                0
+            } else {
+                start
+            };
+            let experiment = &dataset.experiments()[0];
+            let sizes = metadata["hidden"].as_array().expect("list").iter();
+            let zero = |size: &Value| vec![(0.0, 0.0); size.as_u64().expect("integer") as usize];
+            let mut states: Vec<_> = sizes.map(|size| (zero(size), zero(size))).collect();
+            let mut predicted: Vec<f64> = Vec::new();
+            for k in start + 1..experiment.len() {
+                let mut x = Vec::new();
+                for back in 1..=ny {
+                    for output in 0..recipe.outputs {
+                        x.push(match k.checked_sub(back) {
+                            Some(at) if (first_known..=start + warmup).contains(&at) => {
+                                scaled("outputs", output, experiment.output(output)[at])
+                            }
+                            Some(at) if at > start => predicted[(at - start - 1) * recipe.outputs + output],
+                            _ => 0.0,
+                        });
+                    }
+                }
+                for tap in 0..=nx {
+                    for input in 0..recipe.inputs {
+                        let sample = k.checked_sub(nd + tap);
+                        x.push(sample.map_or(0.0, |at| scaled("inputs", input, experiment.input(input)[at])));
+                    }
+                }
+                let x: Vec<_> = x.into_iter().map(|x| (x, x)).collect();
+                let bounds = interval.step(&x, &mut states.clone());
+                let y = crisp.step(&x, &mut states);
+                for output in 0..recipe.outputs {
+                    let scale = &metadata["normaliser"]["outputs"][output];
+                    let (mean, std) = (
+                        scale["mean"].as_f64().expect("mean"),
+                        scale["std"].as_f64().expect("std"),
+                    );
+                    let step = k - start - 1;
+                    let physical = |value: f64| value * std + mean;
+                    assert!((physical(y[output].0) - band.centre[output][step]).abs() < 1e-12);
+                    assert!((physical(bounds[output].0) - band.lower[output][step]).abs() < 1e-12);
+                    assert!((physical(bounds[output].1) - band.upper[output][step]).abs() < 1e-12);
+                }
+                predicted.extend(y.into_iter().map(|y| y.0));
+            }
+            assert_eq!(predicted.len(), band.len() * recipe.outputs);
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        let (_, bytes) = saved();
+        for length in 0..bytes.len() {
+            let message = refusal(&bytes[..length]);
+            assert!(message.starts_with("m.safetensors is not a valid model: "), "{message}");
+        }
+        assert!(refusal(&[bytes.as_slice(), &[0]].concat()).contains("bytes of tensors"));
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed_or_harmless() {
+        let (model, mut bytes) = saved();
+        let mut harmless = 0;
+        for index in 0..bytes.len() {
+            for bit in 0..8 {
+                bytes[index] ^= 1 << bit;
+                if let Ok(other) = load(&bytes) {
+                    harmless += 1;
+                    assert_eq!(other, model, "byte {index}, bit {bit}");
+                }
+                bytes[index] ^= 1 << bit;
+            }
+        }
+        // A few bits of padding and spelling carry no content, such as a blank for a tab.
+        assert!(harmless < 100, "{harmless} flips went unnoticed");
+    }
+
+    #[test]
+    fn random_edits_of_the_metadata_never_panic() {
+        let (_, bytes) = saved();
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let replacements = [
+            json!(null),
+            json!(-1),
+            json!(0),
+            json!(1),
+            json!(1e300),
+            json!(u64::MAX),
+            json!(usize::MAX / 3),
+            json!("warmup:18446744073709551615"),
+            json!([]),
+            json!({}),
+            json!([1_000_000_000_000_u64, 7]),
+            json!(vec![1; 2000]),
+            json!(true),
+        ];
+        for _ in 0..5000 {
+            let edited = with_metadata(&bytes, |metadata| {
+                for _ in 0..rng.random_range(1..4) {
+                    edit(metadata, &replacements, &mut rng);
+                }
+            });
+            if let Ok(model) = load(&edited) {
+                assert_eq!(model.theta.len(), model.architecture.layout().len());
+            }
+        }
+    }
+
+    /// Replaces or removes a random member somewhere inside.
+    fn edit(value: &mut Value, replacements: &[Value], rng: &mut ChaCha8Rng) {
+        let replacement = &replacements[rng.random_range(0..replacements.len())];
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                let key = map
+                    .keys()
+                    .nth(rng.random_range(0..map.len()))
+                    .cloned()
+                    .unwrap_or_default();
+                match rng.random_range(0..4) {
+                    0 => drop(map.remove(&key)),
+                    1 => drop(map.insert(key, replacement.clone())),
+                    _ => edit(&mut map[&key], replacements, rng),
+                }
+            }
+            Value::Array(list) if !list.is_empty() => {
+                let index = rng.random_range(0..list.len());
+                match rng.random_range(0..4) {
+                    0 => drop(list.remove(index)),
+                    1 => list.push(replacement.clone()),
+                    _ => edit(&mut list[index], replacements, rng),
+                }
+            }
+            other => *other = replacement.clone(),
+        }
+    }
+
+    #[test]
+    fn random_bytes_never_panic() {
+        let (_, bytes) = saved();
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        for _ in 0..20_000 {
+            let mut damaged = bytes.clone();
+            for _ in 0..rng.random_range(1..6) {
+                let index = rng.random_range(0..damaged.len());
+                damaged[index] = rng.random_range(0..=u8::MAX);
+            }
+            let _ = load(&damaged);
+        }
+    }
+
+    #[test]
+    fn metadata_that_do_not_fit_are_named() {
+        let (_, bytes) = saved();
+        assert!(load(&with_metadata(&bytes, |_| ())).is_ok(), "a checksum is optional");
+        let cases: [(&str, Value, &str); 20] = [
+            ("/format", json!(2), "it has format 2, this version reads format 1"),
+            ("/format", json!(0), "it has format 0, expected 1"),
+            ("/format", json!("1"), "do not describe a model"),
+            (
+                "/architecture",
+                json!("inode"),
+                "architecture is not the one in its config",
+            ),
+            ("/architecture", json!("gru"), "unknown variant `gru`"),
+            ("/lags/ny", json!(0), "lags"),
+            ("/lags/nx", json!(2), "lags is not the one in its config"),
+            (
+                "/hidden",
+                json!([]),
+                "hidden is [], expected one or more positive widths",
+            ),
+            (
+                "/hidden",
+                json!([0, 2]),
+                "hidden is [0, 2], expected one or more positive widths",
+            ),
+            ("/hidden/0", json!(3), "hidden is not the one in its config"),
+            ("/linear_path", json!(false), "linear_path is not the one in its config"),
+            (
+                "/initial_state",
+                json!("zero"),
+                "initial_state is not the one in its config",
+            ),
+            ("/initial_state", json!("later"), "later"),
+            ("/coverage", json!(0.95), "coverage is not the one in its config"),
+            ("/config/coverage", json!(90), "coverage = 90 is not allowed"),
+            ("/sample_time", json!(-1.0), "sample_time is -1"),
+            (
+                "/normaliser/outputs/0/std",
+                json!(0.0),
+                "normaliser of output 'y0' has mean",
+            ),
+            (
+                "/normaliser/inputs",
+                json!([]),
+                "its normaliser has 0 input(s), its channels are 1",
+            ),
+            ("/channels/outputs/0/name", json!("u0"), "channel 'u0' occurs twice"),
+            ("/channels/outputs/0", json!({"nome": "y"}), "missing field `name`"),
+        ];
+        for (pointer, value, expected) in cases {
+            let edited = with_metadata(&bytes, |metadata| {
+                *metadata.pointer_mut(pointer).expect("field") = value.clone();
+            });
+            let message = refusal(&edited);
+            assert!(message.contains(expected), "{pointer} = {value}: {message}");
+        }
+        let unknown = with_metadata(&bytes, |metadata| metadata["extra"] = json!(1));
+        assert!(refusal(&unknown).contains("unknown field `extra`"));
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused_before_anything_is_built() {
+        let (_, bytes) = saved();
+        for hidden in [
+            json!([usize::MAX, 1]),
+            json!([1_u64 << 62, 1_u64 << 40]),
+            json!([3_000_000_000_u64, 1]),
+        ] {
+            let edited = with_metadata(&bytes, |metadata| {
+                metadata["hidden"] = hidden.clone();
+                metadata["config"]["hidden"] = hidden.clone();
+            });
+            assert!(
+                refusal(&edited).contains("bytes of tensors, its metadata call for"),
+                "{hidden}"
+            );
+        }
+        // Offsets whose sum wraps around to the length of the file.
+        let (mut header, _) = take_apart(&bytes);
+        let big = 1_u64 << 60;
+        for index in 0..16_u64 {
+            let (start, end) = (index * big, (index + 1).saturating_mul(big));
+            header[format!("t{index}")] = json!({"dtype": "U8", "shape": [end - start], "data_offsets": [start, end]});
+        }
+        header
+            .as_object_mut()
+            .expect("object")
+            .retain(|name, _| !name.contains('.'));
+        assert!(refusal(&put_together(&header, &[])).contains("its header describes 18446744073709551615"));
+    }
+
+    #[test]
+    fn tensors_that_do_not_fit_are_named() {
+        let (_, bytes) = saved();
+        let name = "margin_upper.0.bias";
+        let first = |value: f32| move |data: &mut Vec<u8>| data[..4].copy_from_slice(&value.to_le_bytes());
+        let value = |name: &'static str, value: f32| {
+            with_tensors(&bytes, |tensors| {
+                first(value)(&mut tensors.get_mut(name).expect("tensor").2)
+            })
+        };
+        assert!(
+            refusal(&value(name, -1.0)).contains("`margin_upper.0.bias` at position 0 is -1, expected zero or more")
+        );
+        assert!(refusal(&value(name, f32::NAN)).contains("`margin_upper.0.bias` holds NaN at position 0"));
+        assert!(refusal(&value("theta.1.weight", f32::INFINITY)).contains("`theta.1.weight` holds inf"));
+        let overflow = with_tensors(&bytes, |tensors| {
+            for (name, value) in [("theta.0.bias", f32::MAX), (name, f32::MAX)] {
+                first(value)(&mut tensors.get_mut(name).expect("tensor").2);
+            }
+        });
+        assert!(refusal(&overflow).contains("which overflows around θ"));
+        let renamed = with_tensors(&bytes, |tensors| {
+            let tensor = tensors.remove(name).expect("tensor");
+            tensors.insert("margin_upper.9.bias".to_owned(), tensor);
+        });
+        assert!(refusal(&renamed).contains("`margin_upper.9.bias` that this network does not have"));
+        let missing = with_tensors(&bytes, |tensors| drop(tensors.remove(name)));
+        assert!(refusal(&missing).contains("bytes of tensors, its metadata call for"));
+        let empty = with_tensors(&bytes, |tensors| {
+            tensors.insert("note".to_owned(), (Dtype::F32, vec![0], Vec::new()));
+        });
+        assert!(refusal(&empty).contains("`note` that this network does not have"));
+        let turned = with_tensors(&bytes, |tensors| {
+            tensors.get_mut("theta.0.weight").expect("tensor").1.reverse()
+        });
+        assert!(refusal(&turned).contains("`theta.0.weight` has shape"));
+        let integers = with_tensors(&bytes, |tensors| tensors.get_mut(name).expect("tensor").0 = Dtype::I32);
+        assert!(refusal(&integers).contains("`margin_upper.0.bias` is I32, expected f32"));
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_refused_by_name() {
+        let folder = folder();
+        let write = |name: &str, content: &[u8]| -> PathBuf {
+            let path = folder.path().join(name);
+            fs::write(&path, content).expect("writes");
+            path
+        };
+        let cases = [
+            (
+                write("data.csv", b"u,y\n1.0,2.0\n3.0,4.0\n"),
+                "expected a safetensors file",
+            ),
+            (write("empty", b""), "it has only 0 bytes"),
+            (
+                write("object", &put_together(&json!({}), &[])),
+                "it has no metadata `intervalid`",
+            ),
+            (
+                write("list", &put_together(&json!([1]), &[])),
+                "its header is not a table of tensors",
+            ),
+            (folder.path().to_owned(), "it is a folder, expected a safetensors file"),
+            (folder.path().join("absent"), "cannot read"),
+        ];
+        for (path, expected) in cases {
+            let message = AnyModel::load(&path).expect_err("refused").to_string();
+            assert!(
+                message.contains(expected) && message.contains(&*path.to_string_lossy()),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_reader_takes_is_not_written() {
+        let folder = folder();
+        let path = folder.path().join("model.safetensors");
+        let mut model = recipes(0.1).remove(0).model::<f64>();
+        model.margin_lower[0] = f64::NAN;
+        assert!(
+            model
+                .save(&path)
+                .expect_err("refused")
+                .to_string()
+                .contains("`margin_lower.0.weight` at position 0")
+        );
+        assert!(!path.exists());
+    }
+}
