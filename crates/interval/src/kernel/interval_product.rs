@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use super::LANES;
 use super::matmul::sum_lanes;
-use super::vector::{Vector, prefetch};
+use super::vector::Vector;
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -30,9 +30,8 @@ struct Entry<T> {
     index: u32,
     lower: T,
     upper: T,
-    /// `-upper/lower` and `-lower/upper`: decide which product is a bound where the weight straddles zero.
+    /// `-upper/lower`: decides which product is a bound where the weight straddles zero.
     ratio: T,
-    inverse: T,
 }
 
 /// The weights of one row (or column) inside one chunk, in the order of the classes of the table.
@@ -199,7 +198,6 @@ fn sort<T: Real>(
                             lower,
                             upper,
                             ratio: -upper / lower,
-                            inverse: -lower / upper,
                         });
                     }
                 }
@@ -444,13 +442,12 @@ fn backward_body<T: Real, V: Vector<T>>(
                 input_lower_adjoint: input_lower_adjoint.as_mut_ptr().add(span.line * width),
                 input_upper_adjoint: input_upper_adjoint.as_mut_ptr().add(span.line * width),
                 lanes,
-                next: 2 * weights.out * V::LANES,
                 width,
             };
+            let mut sample = 0;
             let positive = weights.by_column.get_unchecked(span.positive.clone());
             let negative = weights.by_column.get_unchecked(span.negative.clone());
             let straddling = weights.by_column.get_unchecked(span.straddling.clone());
-            let mut sample = 0;
             while sample + 4 * V::LANES <= width {
                 column.plain_block::<V, 4, false>(positive, sample);
                 column.plain_block::<V, 4, true>(negative, sample);
@@ -476,12 +473,10 @@ struct Column<T> {
     input_lower_adjoint: *mut T,
     input_upper_adjoint: *mut T,
     lanes: *mut T,
-    /// Distance to the partial sums of the next input.
-    next: usize,
     width: usize,
 }
 
-// SAFETY of all methods: the caller vouches for the pointers and samples; outputs in the lists are inside the asserted
+// SAFETY of both methods: the caller vouches for the pointers and samples; outputs in the lists are inside the asserted
 // shapes.
 impl<T: Real> Column<T> {
     /// Weights of constant sign, `SWAPPED` if that is negative.
@@ -524,7 +519,6 @@ impl<T: Real> Column<T> {
                 let lanes = self.lanes.add(2 * entry.index as usize * V::LANES);
                 let near_lanes = lanes.add(usize::from(SWAPPED) * V::LANES);
                 let far_lanes = lanes.add(usize::from(!SWAPPED) * V::LANES);
-                prefetch(lanes.wrapping_add(self.next));
                 let (mut near_sum, mut far_sum) = (V::load(near_lanes), V::load(far_lanes));
                 for n in 0..N {
                     let g = V::load(g.add(place + n * V::LANES));
@@ -542,49 +536,36 @@ impl<T: Real> Column<T> {
         }
     }
 
-    /// Weights on both sides of zero: masks deal each bound's adjoint out to the product that it was.
-    ///
-    /// W·a < w·A where A/|a| < W/|w|, and w·a > W·A where A/|a| < |w|/W, both only if a < 0: one quotient per sample
-    /// serves all weights.
+    /// Weights on both sides of zero: each bound follows the product that it was.
     #[inline(always)]
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "iterators over registers are not always inlined, which costs more than half of the speed"
-    )]
     unsafe fn straddling_block<V: Vector<T>, const N: usize>(&self, entries: &[Entry<T>], sample: usize) {
         if entries.is_empty() {
             return;
         }
         unsafe {
             let zero = V::splat(T::zero());
-            let mut quotient = [zero; N];
-            for n in 0..N {
-                let a = V::load(self.input_lower.add(sample + n * V::LANES));
-                let b = V::load(self.input_upper.add(sample + n * V::LANES));
-                quotient[n] = a.select_negative(b.div(zero.sub(a)), V::splat(T::infinity()));
-            }
+            let a: [V; N] = core::array::from_fn(|n| V::load(self.input_lower.add(sample + n * V::LANES)));
+            let b: [V; N] = core::array::from_fn(|n| V::load(self.input_upper.add(sample + n * V::LANES)));
             let (mut of_lower, mut of_upper) = ([zero; N], [zero; N]);
             for entry in entries {
                 let place = entry.index as usize * self.width + sample;
                 let (g, h) = (self.lower_adjoint.add(place), self.upper_adjoint.add(place));
                 let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
-                let (ratio, inverse) = (V::splat(entry.ratio), V::splat(entry.inverse));
+                let ratio = V::splat(entry.ratio);
                 let lower_lanes = self.lanes.add(2 * entry.index as usize * V::LANES);
                 let upper_lanes = lower_lanes.add(V::LANES);
-                prefetch(lower_lanes.wrapping_add(self.next));
                 let (mut lower_sum, mut upper_sum) = (V::load(lower_lanes), V::load(upper_lanes));
                 for n in 0..N {
                     let (g, h) = (V::load(g.add(n * V::LANES)), V::load(h.add(n * V::LANES)));
-                    let g_a = g.inside(quotient[n].less(ratio));
-                    let h_a = h.inside(quotient[n].less(inverse));
-                    // Differences, because the units for sums are idle; they are exact.
-                    let (g_b, h_b) = (g.sub(g_a), h.sub(h_a));
-                    let a = V::load(self.input_lower.add(sample + n * V::LANES));
-                    let b = V::load(self.input_upper.add(sample + n * V::LANES));
+                    // W·a < w·b exactly where (W/|w|)·a + b < 0, and w·a > W·b where (W/|w|)·b + a < 0.
+                    let g_a = ratio.mul_add(a[n], b[n]).select_negative(g, zero);
+                    let g_b = g.sub(g_a);
+                    let h_a = ratio.mul_add(b[n], a[n]).select_negative(h, zero);
+                    let h_b = h.sub(h_a);
                     of_lower[n] = h_a.mul_add(w_lower, g_a.mul_add(w_upper, of_lower[n]));
                     of_upper[n] = h_b.mul_add(w_upper, g_b.mul_add(w_lower, of_upper[n]));
-                    lower_sum = lower_sum.add(h_a.mul_add(a, g_b.mul(b)));
-                    upper_sum = upper_sum.add(h_b.mul_add(b, g_a.mul(a)));
+                    lower_sum = lower_sum.add(h_a.mul_add(a[n], g_b.mul(b[n])));
+                    upper_sum = upper_sum.add(h_b.mul_add(b[n], g_a.mul(a[n])));
                 }
                 lower_sum.store(lower_lanes);
                 upper_sum.store(upper_lanes);

@@ -11,9 +11,6 @@ pub trait Vector<T>: Copy {
     /// Numbers per register; divides [`LANES`](super::LANES).
     const LANES: usize;
 
-    /// A choice of lanes.
-    type Mask: Copy;
-
     /// All lanes equal.
     ///
     /// # Safety
@@ -91,18 +88,6 @@ pub trait Vector<T>: Copy {
     /// # Safety
     /// See the trait.
     unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self;
-
-    /// The lanes where `self < other`.
-    ///
-    /// # Safety
-    /// See the trait.
-    unsafe fn less(self, other: Self) -> Self::Mask;
-
-    /// The lanes in `mask`, zero elsewhere.
-    ///
-    /// # Safety
-    /// See the trait.
-    unsafe fn inside(self, mask: Self::Mask) -> Self;
 }
 
 /// Arrays that the compiler turns into whatever registers the architecture always has.
@@ -118,8 +103,6 @@ impl<T: Real> Portable<T> {
 
 impl<T: Real> Vector<T> for Portable<T> {
     const LANES: usize = 4;
-
-    type Mask = [bool; 4];
 
     #[inline(always)]
     unsafe fn splat(value: T) -> Self {
@@ -202,18 +185,6 @@ impl<T: Real> Vector<T> for Portable<T> {
                 otherwise.0[lane]
             }
         }))
-    }
-
-    #[inline(always)]
-    unsafe fn less(self, other: Self) -> [bool; 4] {
-        core::array::from_fn(|lane| self.0[lane] < other.0[lane])
-    }
-
-    #[inline(always)]
-    unsafe fn inside(self, mask: [bool; 4]) -> Self {
-        Self(core::array::from_fn(
-            |lane| if mask[lane] { self.0[lane] } else { T::zero() },
-        ))
     }
 }
 

@@ -7,8 +7,7 @@ use super::vector::Vector;
 /// The intrinsics of one register type differ from the next one's by prefix and suffix only.
 macro_rules! vector {
     ($name:ident, $scalar:ty, $register:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident,
-     $sub:ident, $mul:ident, $div:ident, $fmadd:ident, $fnmadd:ident, $max:ident, $min:ident, $greater:expr, $negative:expr,
-     $mask:ty, $less:expr, $inside:expr) => {
+     $sub:ident, $mul:ident, $div:ident, $fmadd:ident, $fnmadd:ident, $max:ident, $min:ident, $greater:expr, $negative:expr) => {
         #[doc = concat!(stringify!($lanes), " numbers of type `", stringify!($scalar), "`.")]
         #[derive(Clone, Copy, Debug)]
         pub struct $name($register);
@@ -16,8 +15,6 @@ macro_rules! vector {
         // SAFETY of every call below: the trait asks callers to have checked for these instructions.
         impl Vector<$scalar> for $name {
             const LANES: usize = $lanes;
-
-            type Mask = $mask;
 
             #[inline(always)]
             unsafe fn splat(value: $scalar) -> Self {
@@ -83,16 +80,6 @@ macro_rules! vector {
             unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self {
                 Self(unsafe { $negative(self.0, then.0, otherwise.0) })
             }
-
-            #[inline(always)]
-            unsafe fn less(self, other: Self) -> $mask {
-                unsafe { $less(self.0, other.0) }
-            }
-
-            #[inline(always)]
-            unsafe fn inside(self, mask: $mask) -> Self {
-                Self(unsafe { $inside(mask, self.0) })
-            }
         }
     };
 }
@@ -114,10 +101,7 @@ vector!(
     _mm256_max_ps,
     _mm256_min_ps,
     |a, b, then, otherwise| _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps::<_CMP_GT_OQ>(a, b)),
-    |sign, then, otherwise| _mm256_blendv_ps(otherwise, then, sign),
-    __m256,
-    |a, b| _mm256_cmp_ps::<_CMP_LT_OQ>(a, b),
-    _mm256_and_ps
+    |sign, then, otherwise| _mm256_blendv_ps(otherwise, then, sign)
 );
 vector!(
     F64x4,
@@ -136,10 +120,7 @@ vector!(
     _mm256_max_pd,
     _mm256_min_pd,
     |a, b, then, otherwise| _mm256_blendv_pd(otherwise, then, _mm256_cmp_pd::<_CMP_GT_OQ>(a, b)),
-    |sign, then, otherwise| _mm256_blendv_pd(otherwise, then, sign),
-    __m256d,
-    |a, b| _mm256_cmp_pd::<_CMP_LT_OQ>(a, b),
-    _mm256_and_pd
+    |sign, then, otherwise| _mm256_blendv_pd(otherwise, then, sign)
 );
 vector!(
     F32x16,
@@ -158,10 +139,7 @@ vector!(
     _mm512_max_ps,
     _mm512_min_ps,
     |a, b, then, otherwise| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
-    |sign, then, otherwise| _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(sign)), otherwise, then),
-    __mmask16,
-    |a, b| _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b),
-    _mm512_maskz_mov_ps
+    |sign, then, otherwise| _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(sign)), otherwise, then)
 );
 vector!(
     F64x8,
@@ -180,8 +158,5 @@ vector!(
     _mm512_max_pd,
     _mm512_min_pd,
     |a, b, then, otherwise| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
-    |sign, then, otherwise| _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), otherwise, then),
-    __mmask8,
-    |a, b| _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b),
-    _mm512_maskz_mov_pd
+    |sign, then, otherwise| _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), otherwise, then)
 );
