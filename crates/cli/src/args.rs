@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use intervalid_data::{DATA_DIR_VARIABLE, MissingPolicy, SplitFractions};
+use intervalid_data::{DATA_DIR_VARIABLE, Decimal, MissingPolicy, SplitFractions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,11 @@ Examples:
   intervalid data show run1.csv run2.csv --input u1,u2 --output y
   intervalid data show log.mat --output temperature --sample-time 0.1
   intervalid data show export.csv --delimiter ';' --missing split
+  intervalid data show german.csv --decimal ','
   intervalid data show hair-dryer --json";
+
+/// The length of the reference runs of the paper's protocol; not tuned on the test part.
+const DEMO_EPOCHS: u32 = 250;
 
 /// Identify dynamic systems from recorded inputs and outputs, with prediction intervals.
 #[derive(Debug, Parser)]
@@ -86,6 +90,14 @@ pub(crate) struct DemoArgs {
     /// Folder for the results; made if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./intervalid-demo")]
     pub(crate) out: PathBuf,
+    /// Epochs of each stage of training: fewer are faster and usually give worse models
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = DEMO_EPOCHS,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) epochs: u32,
 }
 
 /// Which data a command reads, and how.
@@ -124,6 +136,17 @@ pub(crate) struct DataArgs {
     /// Character between the cells of text files, or `tab` [default: comma, tab for .tsv]
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Data options")]
     pub(crate) delimiter: Option<char>,
+    /// Decimal character of text files; with ',' cells of .csv files are separated by ';' [default: .]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        default_value = ".",
+        hide_default_value = true,
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new([".", ","]).map(|text| decimal(&text)),
+        help_heading = "Data options"
+    )]
+    pub(crate) decimal: Decimal,
     /// Where a sample is missing: refuse the file, or start a new experiment after it
     #[arg(
         long,
@@ -140,6 +163,10 @@ fn sample_time(text: &str) -> Result<f64, String> {
         Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(seconds),
         _ => Err("expected a positive number of seconds such as 0.1".to_owned()),
     }
+}
+
+fn decimal(text: &str) -> Decimal {
+    if text == "," { Decimal::Comma } else { Decimal::Point }
 }
 
 fn delimiter(text: &str) -> Result<char, String> {

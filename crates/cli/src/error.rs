@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use intervalid_data::DataError;
+use intervalid_model::ModelError;
 
 /// Who can mend it, and with that the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,16 @@ impl From<DataError> for Failure {
     }
 }
 
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Data(error) => error.into(),
+            ModelError::Option { .. } | ModelError::Channels { .. } => Self::input(error),
+            _ => Self::run(error),
+        }
+    }
+}
+
 /// Results that cannot be written, most of all to standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
@@ -107,6 +118,9 @@ fn hint(error: &DataError) -> Option<String> {
     let hint = match error {
         DataError::Delimiter { found: '\t', .. } => "try --delimiter tab".to_owned(),
         DataError::Delimiter { found, .. } => format!("try --delimiter '{found}'"),
+        DataError::DelimiterAndDecimal { found: '\t', .. } => "try --delimiter tab --decimal ','".to_owned(),
+        DataError::DelimiterAndDecimal { found, .. } => format!("try --delimiter '{found}' --decimal ','"),
+        DataError::NotANumber { hint, .. } if hint.contains("decimal character") => "try --decimal ','".to_owned(),
         DataError::MissingSample { .. } | DataError::BlankLine { .. } => {
             "--missing split starts a new experiment after each gap".to_owned()
         }

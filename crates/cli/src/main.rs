@@ -7,8 +7,10 @@ mod args;
 mod commands;
 mod error;
 mod format;
-mod metrics;
+mod history;
 mod output;
+mod predictions;
+mod progress;
 mod request;
 mod write;
 

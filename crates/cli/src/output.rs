@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::args::GlobalArgs;
 use crate::error::Failure;
+use crate::progress::Bars;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -120,6 +121,11 @@ impl Output {
             });
             work()
         })
+    }
+
+    /// Progress bars of training; drawn on terminals only, and not with `--quiet`.
+    pub(crate) fn bars(&self) -> Bars {
+        Bars::new(!self.quiet)
     }
 
     /// Hands everything over, so that a full disk behind standard output is noticed.

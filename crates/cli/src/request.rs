@@ -66,6 +66,7 @@ impl DataRequest {
             experiment: args.experiment.clone(),
             sample_time: args.sample_time,
             delimiter: args.delimiter,
+            decimal: args.decimal,
             missing: args.missing,
             name: None,
         };

@@ -9,50 +9,55 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::error::Failure;
 
-/// A file that will appear in a folder once it is complete.
+/// A folder for results.
 #[derive(Debug)]
-pub(crate) struct OutFile {
-    temporary: NamedTempFile,
+pub(crate) struct OutFolder {
     path: PathBuf,
 }
 
-impl OutFile {
-    /// Makes the folder if need be and checks that it can be written. Until [`OutFile::finish`], the file does not
-    /// appear under its name, and a failed run removes it.
-    pub(crate) fn create(folder: &Path, name: &str) -> Result<Self, Failure> {
-        let path = folder.join(name);
+impl OutFolder {
+    /// Makes the folder if need be and checks that files of these names can be written into it, so that no work is lost
+    /// on a folder that cannot be used. Nothing is left in it yet.
+    pub(crate) fn open(folder: &Path, names: &[&str]) -> Result<Self, Failure> {
+        let refused = |found| Failure::input(found).with_hint("name another folder with --out DIR");
         if folder.exists() && !folder.is_dir() {
             let found = anyhow!("--out {}: this is a file, expected a folder", folder.display());
-            return Err(Failure::input(found).with_hint("name another folder with --out DIR"));
+            return Err(refused(found));
         }
-        if path.is_dir() {
+        if let Some(name) = names.iter().find(|name| folder.join(name).is_dir()) {
             let found = anyhow!(
                 "--out {}: '{name}' in it is a folder, expected a file",
                 folder.display()
             );
-            return Err(Failure::input(found).with_hint("name another folder with --out DIR"));
+            return Err(refused(found));
         }
-        let temporary = fs::create_dir_all(folder).and_then(|()| temporary(folder));
-        let temporary = temporary
+        let tried = fs::create_dir_all(folder).and_then(|()| temporary(folder));
+        tried
             .with_context(|| format!("--out {}: cannot write into this folder", folder.display()))
             .map_err(|error| Failure::input(error).with_hint("name a folder that you may write with --out DIR"))?;
-        Ok(Self { temporary, path })
+        Ok(Self {
+            path: folder.to_owned(),
+        })
     }
 
-    /// Writes the content, then gives the file its name, replacing an older one.
-    pub(crate) fn finish(mut self, content: &[u8]) -> Result<PathBuf, Failure> {
-        let failed = |error: io::Error| {
-            let context = format!("{}: cannot be written", self.path.display());
-            Failure::run(anyhow::Error::new(error).context(context))
+    /// Where it is, as the user named it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a whole file, then gives it its name, replacing an older one.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
+        let path = self.path.join(name);
+        let written = || -> io::Result<()> {
+            let mut file = temporary(&self.path)?;
+            file.write_all(content)?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
         };
-        self.temporary
-            .write_all(content)
-            .and_then(|()| self.temporary.as_file().sync_all())
-            .map_err(failed)?;
-        self.temporary
-            .persist(&self.path)
-            .map_err(|error| failed(error.error))?;
-        Ok(self.path)
+        written()
+            .with_context(|| format!("{}: cannot be written", path.display()))
+            .map_err(Failure::run)
     }
 }
 

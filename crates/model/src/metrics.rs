@@ -376,7 +376,6 @@ impl Serialize for PerOutput<'_> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "small numbers chosen to be exact in binary")]
 mod tests {
     use intervalid_data::{Channel, Experiment};
     use serde_json::json;

@@ -90,9 +90,24 @@ fn cells() {
         "headless.csv",
     ];
     let mut messages = files.map(|file| refused(&folder, &["data", "show", file])).to_vec();
-    // Whoever follows the hint for the semicolons learns about the commas.
     messages.push(refused(&folder, &["data", "show", "german.csv", "--delimiter", ";"]));
     assert_snapshot!(messages.join("\n"));
+    // Both hints lead to a record.
+    for options in [&["--delimiter", ";", "--decimal", ","][..], &["--decimal", ","]] {
+        let arguments = [&["data", "show", "german.csv", "--json"], options].concat();
+        assert_eq!(folder.json(&arguments)["samples"], 30);
+    }
+    let quoted = [
+        "data",
+        "show",
+        "decimal.csv",
+        "--json",
+        "--delimiter",
+        ",",
+        "--decimal",
+        ",",
+    ];
+    assert_eq!(folder.json(&quoted)["samples"], 30);
 }
 
 #[test]

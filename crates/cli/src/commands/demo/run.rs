@@ -1,0 +1,90 @@
+//! The order of events.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use intervalid_data::{DataError, DeadTimeConfig, estimate_dead_time};
+use serde::Serialize;
+
+use super::rows::{COVERAGE, Fitted, ModelRow, Prepared};
+use super::{arx, networks, story};
+use crate::error::Failure;
+use crate::history::history_csv;
+use crate::output::Output;
+use crate::predictions::predictions_csv;
+use crate::write::OutFolder;
+
+/// What the demo writes.
+pub(super) const FILES: [&str; 4] = ["predictions.csv", "history.csv", "model.safetensors", "metrics.json"];
+
+/// The JSON object, also `metrics.json`.
+#[derive(Serialize)]
+struct Report<'a> {
+    dataset: &'a str,
+    preset: &'a str,
+    coverage: f64,
+    dead_time: Option<usize>,
+    models: Vec<&'a ModelRow>,
+    /// The model that the files are of.
+    chosen: &'a str,
+    out: &'a Path,
+    files: [&'a str; 4],
+}
+
+/// Fits linear models and interval networks to the hair dryer and writes the better network's results into `out`.
+pub(crate) fn run(out: &Path, epochs: usize, output: &Output) -> Result<(), Failure> {
+    let folder = OutFolder::open(out, &FILES)?;
+    let prepared = Prepared::new()?;
+    let dead_time = dead_time(&prepared)?;
+    story::data(&prepared, dead_time, output)?;
+
+    let lags = output.working("searching lags", || arx::search_lags(&prepared))?;
+    story::models(&prepared, lags, epochs, output)?;
+    let linear = [
+        arx::fit("ARX, lags of the paper", &prepared, prepared.known.lags)?,
+        arx::fit("ARX, lags found", &prepared, lags)?,
+    ];
+    let networks = networks::fit_all(&prepared, epochs, output)?;
+    let chosen = choose(&networks).ok_or_else(|| Failure::run(anyhow!("no network was fitted")))?;
+    let rows: Vec<&ModelRow> = linear.iter().chain(networks.iter().map(|fitted| &fitted.row)).collect();
+
+    let report = Report {
+        dataset: prepared.known.name,
+        preset: "paper",
+        coverage: COVERAGE,
+        dead_time,
+        models: rows.clone(),
+        chosen: chosen.row.name,
+        out,
+        files: FILES,
+    };
+    write(&folder, &prepared, chosen, &report)?;
+    if output.is_json() {
+        return output.json(&report);
+    }
+    story::results(&rows, &prepared, output)?;
+    story::next(folder.path(), &chosen.row, output)
+}
+
+fn dead_time(prepared: &Prepared) -> Result<Option<usize>, DataError> {
+    let found = estimate_dead_time(&prepared.dataset, &prepared.split.train, &DeadTimeConfig::default())?;
+    Ok(found.first().and_then(|pair| pair.delay))
+}
+
+/// The network with the better interval score on the validation part: the test part may not choose what it judges.
+fn choose(networks: &[Fitted]) -> Option<&Fitted> {
+    let score = |fitted: &&Fitted| fitted.row.validation.all.interval_score.unwrap_or(f64::INFINITY);
+    networks.iter().min_by(|a, b| score(a).total_cmp(&score(b)))
+}
+
+fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
+    let [predictions, history, model, metrics] = FILES;
+    let test = &prepared.split.test;
+    let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands)?;
+    folder.write(predictions, text.as_bytes())?;
+    folder.write(history, history_csv(&chosen.info).as_bytes())?;
+    chosen.model.save(folder.path().join(model))?;
+    // Last, so that metrics are of a complete folder.
+    let text = serde_json::to_string_pretty(report)? + "\n";
+    folder.write(metrics, text.as_bytes())
+}

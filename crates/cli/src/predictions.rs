@@ -1,0 +1,114 @@
+//! `predictions.csv`: what a model claims, beside what was measured.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use intervalid_data::{Dataset, Part};
+use intervalid_model::{Band, ModelError, scored};
+
+/// One row per scored sample of `part`, so that the file gives the metrics again. k counts the samples of a segment from
+/// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
+/// have a column.
+pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) -> Result<String, ModelError> {
+    let experiments = dataset.experiments();
+    let outputs = dataset.outputs();
+    let mut text = String::new();
+    if experiments.len() > 1 {
+        text += "experiment,";
+    }
+    text += "k";
+    for output in outputs {
+        let prefix = if outputs.len() > 1 {
+            quoted(&output.name).into_owned() + "_"
+        } else {
+            String::new()
+        };
+        for column in ["y", "y_hat", "y_lower", "y_upper"] {
+            let _ = write!(text, ",{prefix}{column}");
+        }
+    }
+    text += "\n";
+    let columns = (0..outputs.len()).map(|output| scored(dataset, bands, output));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    for (index, band) in bands.iter().enumerate() {
+        let segments = part.segments().iter();
+        let start = segments
+            .filter(|segment| segment.experiment == band.experiment && segment.start < band.first)
+            .map(|segment| segment.start)
+            .max()
+            .unwrap_or(0);
+        let first = band.first + band.warmup.min(band.len()) - start + 1;
+        for row in 0..band.len().saturating_sub(band.warmup) {
+            if experiments.len() > 1 {
+                let _ = write!(text, "{},", quoted(experiments[band.experiment].name()));
+            }
+            let _ = write!(text, "{}", first + row);
+            for column in &columns {
+                let run = column[index];
+                let cells = [run.target, run.centre, run.lower, run.upper].map(|values| values[row]);
+                for cell in cells {
+                    let _ = write!(text, ",{cell}");
+                }
+            }
+            text += "\n";
+        }
+    }
+    Ok(text)
+}
+
+/// A cell that other programs read as one.
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{Channel, Experiment};
+
+    use super::*;
+
+    fn band(experiment: usize, first: usize, warmup: usize, centre: Vec<Vec<f64>>) -> Band {
+        Band {
+            experiment,
+            first,
+            warmup,
+            lower: centre.clone(),
+            upper: centre.clone(),
+            centre,
+            diverged_at: None,
+        }
+    }
+
+    #[test]
+    fn one_output_counts_from_the_start_of_the_part() {
+        let experiment = Experiment::new("e", vec![], vec![vec![0.0, 1.0, 2.0, 3.5]]);
+        let dataset = Dataset::new("d", vec![], vec![Channel::new("level")], None, vec![experiment]).expect("valid");
+        let part = Part::from_segments(vec![intervalid_data::Segment {
+            experiment: 0,
+            start: 1,
+            end: 4,
+        }]);
+        let text = predictions_csv(&dataset, &part, &[band(0, 2, 0, vec![vec![2.5, 3.0]])]).expect("belongs");
+        assert_eq!(text, "k,y,y_hat,y_lower,y_upper\n2,2,2.5,2.5,2.5\n3,3.5,3,3,3\n");
+        let warm = predictions_csv(&dataset, &part, &[band(0, 2, 1, vec![vec![2.5, 3.0]])]).expect("belongs");
+        assert_eq!(warm, "k,y,y_hat,y_lower,y_upper\n3,3.5,3,3,3\n");
+    }
+
+    #[test]
+    fn several_outputs_and_experiments_are_named() {
+        let experiments = ["a", "b, c"].map(|name| Experiment::new(name, vec![], vec![vec![0.0, 1.0], vec![5.0, 6.0]]));
+        let outputs = ["p", "q"].map(Channel::new).to_vec();
+        let dataset = Dataset::new("d", vec![], outputs, None, experiments.to_vec()).expect("valid");
+        let bands = [0, 1].map(|experiment| band(experiment, 1, 0, vec![vec![1.0], vec![6.0]]));
+        let text = predictions_csv(&dataset, &Part::whole(&dataset), &bands).expect("belongs");
+        assert_eq!(
+            text,
+            "experiment,k,p_y,p_y_hat,p_y_lower,p_y_upper,q_y,q_y_hat,q_y_lower,q_y_upper\n\
+             a,2,1,1,1,1,6,6,6,6\n\"b, c\",2,1,1,1,1,6,6,6,6\n"
+        );
+    }
+}

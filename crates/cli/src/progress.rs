@@ -1,0 +1,99 @@
+//! Progress bars of training on standard error.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use intervalid_model::Progress;
+
+/// One bar per fit. On anything but a terminal, and with `--quiet`, nothing is drawn.
+pub(crate) struct Bars(MultiProgress);
+
+impl Bars {
+    /// Bars, visible if `visible` and standard error is a terminal.
+    pub(crate) fn new(visible: bool) -> Self {
+        let target = if visible {
+            // Hides itself where standard error is no terminal.
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self(MultiProgress::with_draw_target(target))
+    }
+
+    /// The bar of one fit.
+    pub(crate) fn add(&self, name: &str) -> Bar {
+        let style = ProgressStyle::with_template("{prefix:14} {bar:24} epoch {pos}/{len} {msg}");
+        let bar = ProgressBar::new(0).with_prefix(name.to_owned());
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Bar(self.0.add(bar))
+    }
+}
+
+/// The bar of one fit; gone when dropped.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// An observer of [`intervalid_model::fit`].
+    pub(crate) fn show(&self, progress: &Progress) -> ControlFlow<()> {
+        self.0.set_length(progress.epochs_total as u64);
+        self.0.set_position(progress.epochs_done as u64);
+        self.0.set_message(message(progress));
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Stage, validation losses and time left. The band has no loss before its stage.
+fn message(progress: &Progress) -> String {
+    let [mse, rqrw] = progress.record.validation;
+    let band = if rqrw.is_nan() {
+        String::new()
+    } else {
+        format!(", band {rqrw:.4}")
+    };
+    let left = Duration::try_from_secs_f64(progress.seconds_left).unwrap_or_default();
+    let left = HumanDuration(left);
+    format!(
+        "{}: validation loss {mse:.4}{band}, {left} left",
+        progress.record.stage.name()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_model::{EpochRecord, Stage};
+
+    use super::*;
+
+    #[test]
+    fn unused_losses_are_not_shown() {
+        let mut progress = Progress {
+            record: EpochRecord {
+                stage: Stage::Crisp,
+                epoch: 3,
+                train: [0.5, f64::NAN],
+                validation: [0.25, f64::NAN],
+                learning_rate: 0.005,
+                scales: [0.5, 0.5],
+            },
+            improved: true,
+            epochs_done: 3,
+            epochs_total: 10,
+            seconds_left: 7.2,
+        };
+        assert_eq!(message(&progress), "crisp: validation loss 0.2500, 7 seconds left");
+        progress.record.stage = Stage::Joint;
+        progress.record.validation = [0.25, 0.125];
+        progress.seconds_left = f64::NAN;
+        assert_eq!(
+            message(&progress),
+            "joint: validation loss 0.2500, band 0.1250, 0 seconds left"
+        );
+    }
+}
