@@ -23,7 +23,7 @@ impl Bars {
 
     /// The bar of one fit.
     pub(crate) fn add(&self, name: &str) -> Bar {
-        let style = ProgressStyle::with_template("{prefix:14} {bar:24} epoch {pos}/{len} {msg}");
+        let style = ProgressStyle::with_template("{prefix:13} {bar:12} epoch {pos}/{len} {wide_msg}");
         let bar = ProgressBar::new(0).with_prefix(name.to_owned());
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Bar(self.0.add(bar))
@@ -49,7 +49,7 @@ impl Drop for Bar {
     }
 }
 
-/// Stage, validation losses and time left. The band has no loss before its stage.
+/// Validation losses and time left, short enough for 80 columns. The band has no loss before its stage.
 fn message(progress: &Progress) -> String {
     let [mse, rqrw] = progress.record.validation;
     let band = if rqrw.is_nan() {
@@ -59,10 +59,7 @@ fn message(progress: &Progress) -> String {
     };
     let left = Duration::try_from_secs_f64(progress.seconds_left).unwrap_or_default();
     let left = HumanDuration(left);
-    format!(
-        "{}: validation loss {mse:.4}{band}, {left} left",
-        progress.record.stage.name()
-    )
+    format!("loss {mse:.4}{band}, {left:#} left")
 }
 
 #[cfg(test)]
@@ -87,13 +84,10 @@ mod tests {
             epochs_total: 10,
             seconds_left: 7.2,
         };
-        assert_eq!(message(&progress), "crisp: validation loss 0.2500, 7 seconds left");
+        assert_eq!(message(&progress), "loss 0.2500, 7s left");
         progress.record.stage = Stage::Joint;
         progress.record.validation = [0.25, 0.125];
         progress.seconds_left = f64::NAN;
-        assert_eq!(
-            message(&progress),
-            "joint: validation loss 0.2500, band 0.1250, 0 seconds left"
-        );
+        assert_eq!(message(&progress), "loss 0.2500, band 0.1250, 0s left");
     }
 }

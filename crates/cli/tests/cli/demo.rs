@@ -29,7 +29,7 @@ fn masked(transcript: &str) -> String {
                 Some(name) if line.starts_with("Written") => line.replace(name, "[network]"),
                 _ => format!("{} [numbers]", words.trim_end()),
             };
-        } else if line.contains("NX,ND,NY  ") || line.starts_with(" ARX") {
+        } else if line.starts_with(" model") || line.starts_with(" ARX") {
             // Widths of the table's columns follow the numbers of the networks.
             text += &line.split_whitespace().collect::<Vec<_>>().join(" ");
         } else {

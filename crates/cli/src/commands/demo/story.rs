@@ -76,7 +76,7 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
         .1
         .map_or_else(String::new, |unit| format!(" ({unit})"));
     let rmse = format!("RMSE{unit}");
-    let header = ["model", "NX,ND,NY", &rmse, "fit", "PICP", "PINAW", "CWC", "asked"];
+    let header = ["model", &rmse, "fit", "PICP", "PINAW", "CWC", "asked"];
     let cells = rows.iter().map(|row| {
         let Metrics {
             rmse,
@@ -88,7 +88,6 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
         } = *row.metrics();
         vec![
             row.name.to_owned(),
-            row.lags.to_string(),
             cell(rmse, |rmse| significant(rmse, 3)),
             cell(fit_percent, |fit| format!("{fit:.1} %")),
             cell(picp, percent),
@@ -97,7 +96,7 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
             format!("{:.0} %", 100.0 * COVERAGE),
         ]
     });
-    output.result(table(&header, &[2, 3, 4, 5, 6, 7], cells))?;
+    output.result(table(&header, &[1, 2, 3, 4, 5, 6], cells))?;
     output.story(format_args!(
         "\n  fit    100 % is perfect, 0 % is no better than the mean of the test outputs\n  \
          PICP   share of the measured outputs inside the band; should reach what was asked\n  \
