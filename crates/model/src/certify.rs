@@ -53,7 +53,7 @@ impl CertifiedBand {
 impl<T: Real> Model<T> {
     /// The bounds of [`simulate`](Self::simulate), certified: see [`CertifiedBand`] for what that means.
     ///
-    /// Some hundred times slower than `simulate`; the work is in double precision whatever the model's is.
+    /// Much slower than `simulate`: scalar work, in double precision whatever the model's is.
     ///
     /// # Errors
     /// If the data have other channels or the part is too short.

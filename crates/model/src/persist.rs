@@ -138,7 +138,8 @@ impl<T: Real> Model<T> {
 
     /// Reads a model of this precision; [`AnyModel::load`](crate::AnyModel::load) reads either.
     ///
-    /// The model is the saved one to the bit. Nothing larger than the file is ever allocated.
+    /// The model is the saved one to the bit. Sizes in the file are compared with its length before anything of that size
+    /// is built.
     ///
     /// # Errors
     /// [`ModelError::File`] if the file cannot be read, [`ModelError::Format`] with what was found and what was expected
@@ -600,7 +601,7 @@ mod tests {
                 bytes[index] ^= 1 << bit;
             }
         }
-        // A few bits of padding and spelling carry no content, such as a blank for a tab.
+        // Where a bit carries no content (spelling of the header), the model must be the same.
         assert!(harmless < 100, "{harmless} flips went unnoticed");
     }
 
