@@ -14,6 +14,7 @@ mod metrics;
 mod model;
 mod network;
 mod optim;
+mod parallel;
 mod persist;
 mod prediction;
 mod recursion;
@@ -33,6 +34,7 @@ pub use metrics::{
 pub use model::Model;
 pub use network::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
 pub use optim::{GradNorm, GradNormUpdate, Schedule};
+pub use parallel::map_parallel;
 pub use prediction::Band;
 pub use recursion::RecursionMode;
 pub use train::{EpochRecord, FitOptions, IterationBench, Progress, Stage, StageInfo, StopReason, TrainInfo, fit};

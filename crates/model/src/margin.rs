@@ -3,7 +3,7 @@
 use intervalid_interval::Real;
 
 use crate::config::{FitConfig, Margin};
-use crate::network::Layout;
+use crate::network::{LayerId, Layout};
 
 /// Raw margins Δ' below and above every parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,13 +13,17 @@ pub(crate) struct RawMargins<T> {
 }
 
 impl<T: Real> RawMargins<T> {
-    /// Δ' = r·|θ|, at least `margin_floor`, with r_h in hidden layers and r_o in the read-out and the linear path.
+    /// Δ' = r·|θ|, at least `margin_floor`, with r_h in hidden layers and r_o in the read-out.
+    ///
+    /// A linear path starts at the floor: its coefficients are of the order of one, and margins of that order around
+    /// them would make a band many times the residuals wide.
     pub(crate) fn initial(config: &FitConfig, layout: &Layout, theta: &[T]) -> Self {
         let mut raw = vec![T::zero(); theta.len()];
         for block in layout.blocks() {
             let ratio = match block.layer {
-                crate::network::LayerId::Network(_) if !layout.is_output(block) => config.margin_hidden,
-                _ => config.margin_output,
+                LayerId::Linear => 0.0,
+                LayerId::Network(_) if layout.is_output(block) => config.margin_output,
+                LayerId::Network(_) => config.margin_hidden,
             };
             for index in block.range.clone() {
                 raw[index] = (T::of(ratio) * theta[index].abs()).max(T::of(config.margin_floor));

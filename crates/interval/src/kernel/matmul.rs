@@ -141,12 +141,25 @@ pub fn outer_add<T: Real>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usiz
     outer(y, x, w, out, inner, width);
 }
 
+/// Tiles that are worked through together: their rows stay in the second-level cache while all blocks of weights pass.
+const OUTER_TILES: usize = 12;
+
 simd_dispatch! {
     fn outer<T>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) = outer_body;
 }
 
 #[inline(always)]
 fn outer_body<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
+    let chunks = y
+        .chunks(OUTER_TILES * out * width)
+        .zip(x.chunks(OUTER_TILES * inner * width));
+    for (y, x) in chunks {
+        outer_chunk::<T, V>(y, x, w, out, inner, width);
+    }
+}
+
+#[inline(always)]
+fn outer_chunk<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
     let mut o = 0;
     while o < out {
         let outs = if out - o >= 4 { 4 } else { 1 };

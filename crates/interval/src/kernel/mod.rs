@@ -12,6 +12,7 @@
 //! Shapes are asserted at entry; a failed assertion is a caller's bug, not bad input.
 
 mod activation;
+mod centred_product;
 mod dispatch;
 mod elementwise;
 mod interval_product;
@@ -24,6 +25,7 @@ mod x86;
 
 pub use activation::{TANH_ERROR_F32, relu, sigmoid, softplus, tanh};
 pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
+pub use centred_product::{CentredAdjoint, CentredWeights};
 pub use elementwise::{Operand, product, product_backward};
 pub use interval_product::{IntervalWeights, WeightAdjoint};
 pub use level::{Level, with_level};

@@ -3,10 +3,7 @@
 //! z = W·input + U·h₋₁ + b, gates i, f, o = σ(z), q = tanh(z), c = f·c₋₁ + i·q, h = o·tanh c; the next cell's input is h.
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{
-    fill_channels, interval_weights_backward, interval_weights_forward, matmul_add, matmul_transposed_add, outer_add,
-    sum_channels_add,
-};
+use intervalid_interval::kernel::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
 
 use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
@@ -280,28 +277,14 @@ impl<T: Real> Core<T> for Lstm<T> {
             fill_channels(&parameters.lower[layer.bias.clone()], to_lower, width);
             fill_channels(&parameters.upper[layer.bias.clone()], to_upper, width);
             match before.last() {
-                None => interval_weights_forward(
-                    &parameters.lower[layer.weight.clone()],
-                    &parameters.upper[layer.weight.clone()],
-                    frames.x(tile),
-                    to_lower,
-                    to_upper,
-                    width,
-                ),
+                None => parameters.first.forward_add(frames.x(tile), to_lower, to_upper, width),
                 Some(below) => {
                     let [from_lower, from_upper] = &below.interval_h;
                     parameters.inner[index - 1].forward_add(from_lower, from_upper, to_lower, to_upper, width);
                 }
             }
             let states = &frames.states[index];
-            interval_weights_forward(
-                &parameters.lower[layer.recurrent.clone()],
-                &parameters.upper[layer.recurrent.clone()],
-                states.h(tile, width),
-                to_lower,
-                to_upper,
-                width,
-            );
+            parameters.recurrent[index].forward_add(states.h(tile, width), to_lower, to_upper, width);
             let [tanh_lower, tanh_upper] = &mut cell.interval_tanh;
             let [h_lower, h_upper] = &mut cell.interval_h;
             interval_cell_forward(IntervalCell {
@@ -337,7 +320,7 @@ impl<T: Real> Core<T> for Lstm<T> {
             to_lower.fill(T::zero());
             to_upper.fill(T::zero());
             let [h_lower, h_upper] = &top.interval_h;
-            let readout = &mut adjoint.layers[cells].0;
+            let readout = &mut adjoint.inner[cells - 1];
             weights.backward_add(
                 h_lower,
                 h_upper,
@@ -369,32 +352,17 @@ impl<T: Real> Core<T> for Lstm<T> {
             let layer = &cell.layer;
             sum_channels_add(delta_lower, &mut adjoint.lower[layer.bias.clone()], width);
             sum_channels_add(delta_upper, &mut adjoint.upper[layer.bias.clone()], width);
-            let (weight, recurrent) = &mut adjoint.layers[index];
-            if let Some(recurrent) = recurrent {
-                interval_weights_backward(
-                    &parameters.lower[layer.recurrent.clone()],
-                    &parameters.upper[layer.recurrent.clone()],
-                    states.h(tile, width),
-                    delta_lower,
-                    delta_upper,
-                    TrajectoryAdjoint::tile(&mut trajectory.h[index], tile, n),
-                    recurrent,
-                    width,
-                );
-            }
+            let h_adjoint = TrajectoryAdjoint::tile(&mut trajectory.h[index], tile, n);
+            let h = states.h(tile, width);
+            let to = &mut adjoint.recurrent[index];
+            parameters.recurrent[index].backward_add(h, delta_lower, delta_upper, h_adjoint, to, width);
             match before.last_mut() {
                 None => {
                     let x = frames.x(tile);
-                    interval_weights_backward(
-                        &parameters.lower[layer.weight.clone()],
-                        &parameters.upper[layer.weight.clone()],
-                        x,
-                        delta_lower,
-                        delta_upper,
-                        TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len()),
-                        weight,
-                        width,
-                    );
+                    let x_adjoint = TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len());
+                    parameters
+                        .first
+                        .backward_add(x, delta_lower, delta_upper, x_adjoint, &mut adjoint.first, width);
                 }
                 Some(below) => {
                     let [to_lower, to_upper] = &mut below.interval_h_adjoint;
@@ -408,7 +376,7 @@ impl<T: Real> Core<T> for Lstm<T> {
                         delta_upper,
                         to_lower,
                         to_upper,
-                        weight,
+                        &mut adjoint.inner[index - 1],
                         width,
                     );
                 }

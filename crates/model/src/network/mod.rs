@@ -4,6 +4,8 @@
 //! (crisp, with BPTT) and evaluates the interval branch on the tiles of the crisp trajectory.
 
 mod architecture;
+#[cfg(test)]
+mod checks;
 mod core;
 mod elementwise;
 #[cfg(test)]

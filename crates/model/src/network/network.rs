@@ -1,9 +1,7 @@
 //! A whole network: the recurrent core, its base, and the roll-out over windows with reverse mode (BPTT).
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{
-    interval_weights_backward, interval_weights_forward, matmul_add, matmul_transposed_add, outer_add,
-};
+use intervalid_interval::kernel::{matmul_add, matmul_transposed_add, outer_add};
 
 use super::architecture::{Architecture, Base, Layout, NetworkKind};
 use super::core::{Core, Place, TrajectoryAdjoint};
@@ -60,7 +58,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    fn add_base(&self, theta: &[T], x: &[T], y: &mut [T], width: usize) {
+    pub(super) fn add_base(&self, theta: &[T], x: &[T], y: &mut [T], width: usize) {
         match self.architecture.base() {
             Base::Zero => {}
             Base::LastOutput => add(y, &x[..y.len()]),
@@ -158,9 +156,9 @@ impl<T: Real> Network<T> {
                 add(upper, &x[..upper.len()]);
             }
             Base::Linear => {
-                let linear = self.layout.linear.clone();
-                let (from, to) = (&parameters.lower[linear.clone()], &parameters.upper[linear]);
-                interval_weights_forward(from, to, x, lower, upper, frames.width);
+                if let Some(weights) = &parameters.linear {
+                    weights.forward_add(x, lower, upper, frames.width);
+                }
             }
         }
     }
@@ -195,18 +193,8 @@ impl<T: Real> Network<T> {
                 add(&mut x_adjoint[..upper_adjoint.len()], upper_adjoint);
             }
             Base::Linear => {
-                let linear = self.layout.linear.clone();
-                if let Some(weights) = &mut adjoint.linear {
-                    interval_weights_backward(
-                        &parameters.lower[linear.clone()],
-                        &parameters.upper[linear],
-                        x,
-                        lower_adjoint,
-                        upper_adjoint,
-                        x_adjoint,
-                        weights,
-                        frames.width,
-                    );
+                if let (Some(weights), Some(to)) = (&parameters.linear, &mut adjoint.linear) {
+                    weights.backward_add(x, lower_adjoint, upper_adjoint, x_adjoint, to, frames.width);
                 }
             }
         }

@@ -4,8 +4,7 @@
 
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{
-    fill_channels, interval_weights_backward, interval_weights_forward, matmul_add, matmul_transposed_add, outer_add,
-    sum_channels_add, tanh,
+    fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add, tanh,
 };
 
 use super::architecture::{Layer, Layout};
@@ -159,14 +158,7 @@ impl<T: Real> Core<T> for Node<T> {
             fill_channels(&parameters.lower[layer.bias.clone()], to_lower, width);
             fill_channels(&parameters.upper[layer.bias.clone()], to_upper, width);
             match before.last() {
-                None => interval_weights_forward(
-                    &parameters.lower[layer.weight.clone()],
-                    &parameters.upper[layer.weight.clone()],
-                    frames.x(tile),
-                    to_lower,
-                    to_upper,
-                    width,
-                ),
+                None => parameters.first.forward_add(frames.x(tile), to_lower, to_upper, width),
                 Some([from_lower, from_upper]) => {
                     parameters.inner[index - 1].forward_add(from_lower, from_upper, to_lower, to_upper, width);
                 }
@@ -200,16 +192,10 @@ impl<T: Real> Core<T> for Node<T> {
             sum_channels_add(g_upper, &mut adjoint.upper[layer.bias.clone()], width);
             let Some([to_lower, to_upper]) = before.last_mut() else {
                 let x = frames.x(tile);
-                interval_weights_backward(
-                    &parameters.lower[layer.weight.clone()],
-                    &parameters.upper[layer.weight.clone()],
-                    x,
-                    g_lower,
-                    g_upper,
-                    TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len()),
-                    &mut adjoint.layers[index].0,
-                    width,
-                );
+                let x_adjoint = TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len());
+                parameters
+                    .first
+                    .backward_add(x, g_lower, g_upper, x_adjoint, &mut adjoint.first, width);
                 return;
             };
             let [from_lower, from_upper] = &self.bounds[index - 1];
@@ -222,7 +208,7 @@ impl<T: Real> Core<T> for Node<T> {
                 g_upper,
                 to_lower,
                 to_upper,
-                &mut adjoint.layers[index].0,
+                &mut adjoint.inner[index - 1],
                 width,
             );
             tanh_backward(from_lower, to_lower);

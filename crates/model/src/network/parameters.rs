@@ -1,7 +1,7 @@
 //! Interval parameters ready for the kernels, and the adjoints that come back from them.
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{IntervalWeights, WeightAdjoint};
+use intervalid_interval::kernel::{CentredAdjoint, CentredWeights, IntervalWeights, WeightAdjoint};
 
 use super::architecture::Layout;
 
@@ -10,8 +10,14 @@ use super::architecture::Layout;
 pub(crate) struct IntervalParameters<T> {
     pub(crate) lower: Vec<T>,
     pub(crate) upper: Vec<T>,
-    /// Weights of layer 1, 2, …: layer 0 has crisp inputs.
+    /// Weights of layer 0, whose input is crisp.
+    pub(crate) first: CentredWeights<T>,
+    /// Weights of layer 1, 2, …
     pub(crate) inner: Vec<IntervalWeights<T>>,
+    /// Recurrent weights of each LSTM cell: the states before a step are crisp.
+    pub(crate) recurrent: Vec<CentredWeights<T>>,
+    /// The linear path.
+    pub(crate) linear: Option<CentredWeights<T>>,
     layout: Layout,
 }
 
@@ -23,10 +29,17 @@ impl<T: Real> IntervalParameters<T> {
             IntervalWeights::new(zeros, zeros, layer.out, layer.inner)
         };
         let inner = layout.layers[1..].iter().map(sorted).collect();
+        let cells = layout.layers.iter().filter(|layer| !layer.recurrent.is_empty());
+        let outputs = layout.layers.last().map_or(0, |layer| layer.out);
         Self {
+            first: CentredWeights::new(layout.layers[0].out, layout.layers[0].inner),
+            inner,
+            recurrent: cells
+                .map(|layer| CentredWeights::new(layer.out, layer.out / 4))
+                .collect(),
+            linear: (!layout.linear.is_empty()).then(|| CentredWeights::new(outputs, layout.linear.len() / outputs)),
             lower: zeros.clone(),
             upper: zeros,
-            inner,
             layout: layout.clone(),
         }
     }
@@ -37,8 +50,21 @@ impl<T: Real> IntervalParameters<T> {
             self.lower[index] = centre - margin_lower[index];
             self.upper[index] = centre + margin_upper[index];
         }
+        let (lower, upper) = (&self.lower, &self.upper);
+        let of = |range: &core::ops::Range<usize>| (&lower[range.clone()], &upper[range.clone()]);
+        let (from, to) = of(&self.layout.layers[0].weight);
+        self.first.update(from, to);
         for (weights, layer) in self.inner.iter_mut().zip(&self.layout.layers[1..]) {
-            weights.update(&self.lower[layer.weight.clone()], &self.upper[layer.weight.clone()]);
+            let (from, to) = of(&layer.weight);
+            weights.update(from, to);
+        }
+        for (weights, layer) in self.recurrent.iter_mut().zip(&self.layout.layers) {
+            let (from, to) = of(&layer.recurrent);
+            weights.update(from, to);
+        }
+        if let Some(weights) = &mut self.linear {
+            let (from, to) = of(&self.layout.linear);
+            weights.update(from, to);
         }
     }
 }
@@ -46,9 +72,14 @@ impl<T: Real> IntervalParameters<T> {
 /// Adjoints of both bounds of all parameters, summed over tiles.
 #[derive(Clone, Debug)]
 pub(crate) struct IntervalAdjoint<T> {
-    /// Per layer: weight and, in LSTM cells, recurrent weight.
-    pub(crate) layers: Vec<(WeightAdjoint<T>, Option<WeightAdjoint<T>>)>,
-    pub(crate) linear: Option<WeightAdjoint<T>>,
+    /// As in [`IntervalParameters`].
+    pub(crate) first: CentredAdjoint<T>,
+    /// As in [`IntervalParameters`].
+    pub(crate) inner: Vec<WeightAdjoint<T>>,
+    /// As in [`IntervalParameters`].
+    pub(crate) recurrent: Vec<CentredAdjoint<T>>,
+    /// As in [`IntervalParameters`].
+    pub(crate) linear: Option<CentredAdjoint<T>>,
     /// Flat; only the biases are written before [`finish`](Self::finish).
     pub(crate) lower: Vec<T>,
     /// As `lower`.
@@ -58,15 +89,18 @@ pub(crate) struct IntervalAdjoint<T> {
 
 impl<T: Real> IntervalAdjoint<T> {
     pub(crate) fn new(layout: &Layout) -> Self {
-        let adjoints = |layer: &super::architecture::Layer| {
-            let recurrent = (!layer.recurrent.is_empty()).then(|| WeightAdjoint::new(layer.out, layer.out / 4));
-            (WeightAdjoint::new(layer.out, layer.inner), recurrent)
-        };
+        let cells = layout.layers.iter().filter(|layer| !layer.recurrent.is_empty());
         let outputs = layout.layers.last().map_or(0, |layer| layer.out);
-        let linear = (!layout.linear.is_empty()).then(|| WeightAdjoint::new(outputs, layout.linear.len() / outputs));
         Self {
-            layers: layout.layers.iter().map(adjoints).collect(),
-            linear,
+            first: CentredAdjoint::new(layout.layers[0].out, layout.layers[0].inner),
+            inner: layout.layers[1..]
+                .iter()
+                .map(|layer| WeightAdjoint::new(layer.out, layer.inner))
+                .collect(),
+            recurrent: cells
+                .map(|layer| CentredAdjoint::new(layer.out, layer.out / 4))
+                .collect(),
+            linear: (!layout.linear.is_empty()).then(|| CentredAdjoint::new(outputs, layout.linear.len() / outputs)),
             lower: vec![T::zero(); layout.len()],
             upper: vec![T::zero(); layout.len()],
             layout: layout.clone(),
@@ -80,19 +114,21 @@ impl<T: Real> IntervalAdjoint<T> {
 
     /// Moves the weights' partial sums into `lower` and `upper`.
     pub(crate) fn finish(&mut self) {
-        for ((weight, recurrent), layer) in self.layers.iter_mut().zip(&self.layout.layers) {
-            weight.drain_into(
-                &mut self.lower[layer.weight.clone()],
-                &mut self.upper[layer.weight.clone()],
-            );
-            if let Some(recurrent) = recurrent {
-                let range = layer.recurrent.clone();
-                recurrent.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
-            }
+        let layers = &self.layout.layers;
+        let range = layers[0].weight.clone();
+        self.first
+            .drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
+        for (weights, layer) in self.inner.iter_mut().zip(&layers[1..]) {
+            let range = layer.weight.clone();
+            weights.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
         }
-        if let Some(linear) = &mut self.linear {
+        for (weights, layer) in self.recurrent.iter_mut().zip(layers) {
+            let range = layer.recurrent.clone();
+            weights.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
+        }
+        if let Some(weights) = &mut self.linear {
             let range = self.layout.linear.clone();
-            linear.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
+            weights.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
         }
     }
 }

@@ -1,0 +1,350 @@
+//! Interval weights times crisp inputs in centre and radius form, forward and reverse.
+//!
+//! With centre c = (w + W)/2 and radius r = (W - w)/2 of the weights `[w, W]`, and a crisp input x, the exact bounds are
+//! c·x ∓ r·|x|: two fused products per weight and sample instead of two blends and two products.
+
+use super::LANES;
+use super::matmul::sum_lanes;
+use super::vector::Vector;
+use crate::real::Real;
+use crate::simd_dispatch;
+
+/// A matrix of interval weights `[out, in]` for products with crisp tiles.
+#[derive(Clone, Debug)]
+pub struct CentredWeights<T> {
+    out: usize,
+    inner: usize,
+    centre: Vec<T>,
+    radius: Vec<T>,
+}
+
+impl<T: Real> CentredWeights<T> {
+    /// Weights of a shape, all zero.
+    #[must_use]
+    pub fn new(out: usize, inner: usize) -> Self {
+        Self {
+            out,
+            inner,
+            centre: vec![T::zero(); out * inner],
+            radius: vec![T::zero(); out * inner],
+        }
+    }
+
+    /// Takes new bounds.
+    ///
+    /// # Panics
+    /// If the slices are not `out * inner` long.
+    pub fn update(&mut self, lower: &[T], upper: &[T]) {
+        assert_eq!(
+            lower.len(),
+            self.centre.len(),
+            "lower weights [{}, {}]",
+            self.out,
+            self.inner
+        );
+        assert_eq!(
+            upper.len(),
+            self.centre.len(),
+            "upper weights [{}, {}]",
+            self.out,
+            self.inner
+        );
+        let half = T::of(0.5);
+        let bounds = lower.iter().zip(upper);
+        for ((centre, radius), (&lower, &upper)) in self.centre.iter_mut().zip(&mut self.radius).zip(bounds) {
+            *centre = half * (lower + upper);
+            *radius = half * (upper - lower);
+        }
+    }
+
+    /// Adds the product with a crisp tile `[in][width]` to the bounds of the outputs `[out][width]`.
+    ///
+    /// # Panics
+    /// If a shape does not fit.
+    pub fn forward_add(&self, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) {
+        self.assert_shapes(input, lower, upper, width);
+        forward(self, input, lower, upper, width);
+    }
+
+    /// Reverse mode of [`forward_add`](Self::forward_add) for one tile: adds to the adjoint of the inputs and to that of
+    /// the weights.
+    ///
+    /// # Panics
+    /// If a shape does not fit.
+    pub fn backward_add(
+        &self,
+        input: &[T],
+        lower_adjoint: &[T],
+        upper_adjoint: &[T],
+        input_adjoint: &mut [T],
+        weight_adjoint: &mut CentredAdjoint<T>,
+        width: usize,
+    ) {
+        self.assert_shapes(input, lower_adjoint, upper_adjoint, width);
+        assert_eq!(input_adjoint.len(), input.len(), "adjoint of the inputs");
+        assert_eq!(
+            (weight_adjoint.out, weight_adjoint.inner),
+            (self.out, self.inner),
+            "adjoint of the weights"
+        );
+        backward(
+            self,
+            input,
+            lower_adjoint,
+            upper_adjoint,
+            input_adjoint,
+            weight_adjoint,
+            width,
+        );
+    }
+
+    fn assert_shapes(&self, input: &[T], lower: &[T], upper: &[T], width: usize) {
+        assert!(
+            width.is_multiple_of(LANES),
+            "tile width {width} is not a multiple of {LANES}"
+        );
+        assert_eq!(input.len(), self.inner * width, "tile of {} inputs", self.inner);
+        assert_eq!(lower.len(), self.out * width, "lower bounds of {} outputs", self.out);
+        assert_eq!(upper.len(), self.out * width, "upper bounds of {} outputs", self.out);
+    }
+}
+
+/// Adjoint of [`CentredWeights`], kept as partial sums over SIMD lanes until all tiles have been seen.
+#[derive(Clone, Debug)]
+pub struct CentredAdjoint<T> {
+    out: usize,
+    inner: usize,
+    /// `[in][out][centre, radius][lane]` with as many lanes as the registers in use have.
+    lanes: Vec<T>,
+}
+
+impl<T: Real> CentredAdjoint<T> {
+    /// Zero adjoint of `[out, in]` weights.
+    #[must_use]
+    pub fn new(out: usize, inner: usize) -> Self {
+        Self {
+            out,
+            inner,
+            lanes: vec![T::zero(); out * inner * 2 * LANES],
+        }
+    }
+
+    /// Adds the sums, as adjoints of the weights' bounds, to `lower` and `upper` (`[out, in]`) and starts again at zero.
+    ///
+    /// # Panics
+    /// If the slices are not `out * inner` long.
+    pub fn drain_into(&mut self, lower: &mut [T], upper: &mut [T]) {
+        assert_eq!(lower.len(), self.out * self.inner, "adjoint of the lower weights");
+        assert_eq!(upper.len(), self.out * self.inner, "adjoint of the upper weights");
+        drain(self, lower, upper);
+    }
+}
+
+simd_dispatch! {
+    fn drain<T>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
+}
+
+#[inline(always)]
+fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
+    let (out, inner) = (adjoint.out, adjoint.inner);
+    let half = T::of(0.5);
+    for (position, lanes) in adjoint.lanes.chunks_exact(2 * V::LANES).take(out * inner).enumerate() {
+        let (i, o) = (position / out, position % out);
+        // SAFETY: the chunk holds two registers.
+        let (centre, radius) = unsafe {
+            (
+                sum_lanes(V::load(lanes.as_ptr())),
+                sum_lanes(V::load(lanes.as_ptr().add(V::LANES))),
+            )
+        };
+        lower[o * inner + i] += half * (centre - radius);
+        upper[o * inner + i] += half * (centre + radius);
+    }
+    adjoint.lanes.fill(T::zero());
+}
+
+simd_dispatch! {
+    fn forward<T>(weights: &CentredWeights<T>, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) = forward_body;
+}
+
+#[inline(always)]
+fn forward_body<T: Real, V: Vector<T>>(
+    weights: &CentredWeights<T>,
+    input: &[T],
+    lower: &mut [T],
+    upper: &mut [T],
+    width: usize,
+) {
+    for sample in (0..width).step_by(2 * V::LANES) {
+        let pairs = sample + 2 * V::LANES <= width;
+        let mut o = 0;
+        while o < weights.out {
+            let rows = (weights.out - o).min(3);
+            // SAFETY: rows and samples of each block are inside the shapes that `forward_add` asserts.
+            unsafe {
+                match (rows, pairs) {
+                    (3, true) => forward_block::<T, V, 3, 2>(weights, input, lower, upper, width, o, sample),
+                    (2, true) => forward_block::<T, V, 2, 2>(weights, input, lower, upper, width, o, sample),
+                    (_, true) => forward_block::<T, V, 1, 2>(weights, input, lower, upper, width, o, sample),
+                    (3, false) => forward_block::<T, V, 3, 1>(weights, input, lower, upper, width, o, sample),
+                    (2, false) => forward_block::<T, V, 2, 1>(weights, input, lower, upper, width, o, sample),
+                    (_, false) => forward_block::<T, V, 1, 1>(weights, input, lower, upper, width, o, sample),
+                }
+            }
+            o += rows;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
+    weights: &CentredWeights<T>,
+    input: &[T],
+    lower: &mut [T],
+    upper: &mut [T],
+    width: usize,
+    o: usize,
+    sample: usize,
+) {
+    // SAFETY: the caller vouches for the block.
+    unsafe {
+        let zero = V::splat(T::zero());
+        let (mut centre, mut radius) = ([[zero; N]; OUT], [[zero; N]; OUT]);
+        let (c, r) = (
+            weights.centre.as_ptr().add(o * weights.inner),
+            weights.radius.as_ptr().add(o * weights.inner),
+        );
+        let input = input.as_ptr().add(sample);
+        for i in 0..weights.inner {
+            let mut x = [zero; N];
+            let mut magnitude = [zero; N];
+            for n in 0..N {
+                x[n] = V::load(input.add(i * width + n * V::LANES));
+                magnitude[n] = x[n].max(zero.sub(x[n]));
+            }
+            for row in 0..OUT {
+                let (c, r) = (
+                    V::splat(*c.add(row * weights.inner + i)),
+                    V::splat(*r.add(row * weights.inner + i)),
+                );
+                for n in 0..N {
+                    centre[row][n] = c.mul_add(x[n], centre[row][n]);
+                    radius[row][n] = r.mul_add(magnitude[n], radius[row][n]);
+                }
+            }
+        }
+        for row in 0..OUT {
+            for n in 0..N {
+                let place = (o + row) * width + sample + n * V::LANES;
+                let at = lower.as_mut_ptr().add(place);
+                V::load(at).add(centre[row][n].sub(radius[row][n])).store(at);
+                let at = upper.as_mut_ptr().add(place);
+                V::load(at).add(centre[row][n].add(radius[row][n])).store(at);
+            }
+        }
+    }
+}
+
+simd_dispatch! {
+    fn backward<T>(
+        weights: &CentredWeights<T>,
+        input: &[T],
+        lower_adjoint: &[T],
+        upper_adjoint: &[T],
+        input_adjoint: &mut [T],
+        weight_adjoint: &mut CentredAdjoint<T>,
+        width: usize,
+    ) = backward_body;
+}
+
+/// With p = ∂/∂(c·x) = sum and q = ∂/∂(r·|x|) = difference of the bounds' adjoints: x̄ = cᵀp + sign(x)·rᵀq,
+/// c̄ = p·xᵀ, r̄ = q·|x|ᵀ.
+#[inline(always)]
+fn backward_body<T: Real, V: Vector<T>>(
+    weights: &CentredWeights<T>,
+    input: &[T],
+    lower_adjoint: &[T],
+    upper_adjoint: &[T],
+    input_adjoint: &mut [T],
+    weight_adjoint: &mut CentredAdjoint<T>,
+    width: usize,
+) {
+    let mut sample = 0;
+    // SAFETY: samples and inputs of each block are inside the shapes that `backward_add` asserts; the lanes hold two
+    // registers per weight.
+    unsafe {
+        while sample < width {
+            let pairs = sample + 2 * V::LANES <= width;
+            let mut i = 0;
+            while i < weights.inner {
+                let columns = (weights.inner - i).min(2);
+                let lanes = weight_adjoint.lanes.as_mut_ptr().add(2 * i * weights.out * V::LANES);
+                let (g, h) = (lower_adjoint.as_ptr().add(sample), upper_adjoint.as_ptr().add(sample));
+                let place = i * width + sample;
+                let (x, to) = (input.as_ptr().add(place), input_adjoint.as_mut_ptr().add(place));
+                match (columns, pairs) {
+                    (2, true) => backward_block::<T, V, 2, 2>(weights, x, g, h, to, lanes, width, i),
+                    (_, true) => backward_block::<T, V, 1, 2>(weights, x, g, h, to, lanes, width, i),
+                    (2, false) => backward_block::<T, V, 2, 1>(weights, x, g, h, to, lanes, width, i),
+                    (_, false) => backward_block::<T, V, 1, 1>(weights, x, g, h, to, lanes, width, i),
+                }
+                i += columns;
+            }
+            sample += if pairs { 2 * V::LANES } else { V::LANES };
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "origin of a block in five arrays")]
+unsafe fn backward_block<T: Real, V: Vector<T>, const IN: usize, const N: usize>(
+    weights: &CentredWeights<T>,
+    input: *const T,
+    lower_adjoint: *const T,
+    upper_adjoint: *const T,
+    input_adjoint: *mut T,
+    lanes: *mut T,
+    width: usize,
+    i: usize,
+) {
+    // SAFETY: the caller vouches for the block.
+    unsafe {
+        let zero = V::splat(T::zero());
+        let x: [[V; N]; IN] =
+            core::array::from_fn(|column| core::array::from_fn(|n| V::load(input.add(column * width + n * V::LANES))));
+        let (mut from_centre, mut from_radius) = ([[zero; N]; IN], [[zero; N]; IN]);
+        for o in 0..weights.out {
+            let mut p = [zero; N];
+            let mut q = [zero; N];
+            for n in 0..N {
+                let g = V::load(lower_adjoint.add(o * width + n * V::LANES));
+                let h = V::load(upper_adjoint.add(o * width + n * V::LANES));
+                p[n] = h.add(g);
+                q[n] = h.sub(g);
+            }
+            for column in 0..IN {
+                let place = o * weights.inner + i + column;
+                let c = V::splat(*weights.centre.get_unchecked(place));
+                let r = V::splat(*weights.radius.get_unchecked(place));
+                let at = lanes.add(2 * (column * weights.out + o) * V::LANES);
+                let (mut centre, mut radius) = (V::load(at), V::load(at.add(V::LANES)));
+                for n in 0..N {
+                    from_centre[column][n] = c.mul_add(p[n], from_centre[column][n]);
+                    from_radius[column][n] = r.mul_add(q[n], from_radius[column][n]);
+                    centre = p[n].mul_add(x[column][n], centre);
+                    radius = q[n].mul_add(x[column][n].max(zero.sub(x[column][n])), radius);
+                }
+                centre.store(at);
+                radius.store(at.add(V::LANES));
+            }
+        }
+        for column in 0..IN {
+            for n in 0..N {
+                let at = input_adjoint.add(column * width + n * V::LANES);
+                let (p, q) = (from_centre[column][n], from_radius[column][n]);
+                let share = x[column][n].select_negative(p.sub(q), p.add(q));
+                V::load(at).add(share).store(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Same seed, same bits: whatever the number of threads, and across a kill.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use intervalid_model::{FitConfig, FitOptions, Model, NetworkKind, Progress, Strategy, fit, map_parallel};
+
+use crate::training::{hair_dryer, small};
+
+fn bits(model: &Model<f32>) -> Vec<u32> {
+    let (lower, upper) = model.margins();
+    model
+        .theta()
+        .iter()
+        .chain(lower)
+        .chain(upper)
+        .map(|value| value.to_bits())
+        .collect()
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let (dataset, split) = hair_dryer();
+    let jobs: Vec<FitConfig> = [
+        (NetworkKind::Node, Strategy::Joint),
+        (NetworkKind::Lstm, Strategy::Cascade),
+    ]
+    .into_iter()
+    .flat_map(|(network, strategy)| {
+        (1..=2).map(move |seed| FitConfig {
+            seed,
+            ..small(network, strategy)
+        })
+    })
+    .collect();
+    let run = |threads: usize| {
+        map_parallel(&jobs, threads, |config| {
+            bits(&fit(&dataset, &split, config, FitOptions::default()).unwrap().0)
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(4));
+    assert_ne!(one[0], one[1], "another seed, another model");
+}
+
+#[test]
+fn a_stopped_fit_resumes_to_the_same_bits() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    for (index, (network, strategy)) in [
+        (NetworkKind::Node, Strategy::Cascade),
+        (NetworkKind::Lstm, Strategy::Joint),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let config = small(network, strategy);
+        let (whole, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+        for stop_after in [1, 3, 4] {
+            let path = folder.path().join(format!("{index}-{stop_after}.checkpoint"));
+            let mut observer = |progress: &Progress| {
+                if progress.epochs_done == stop_after {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            let options = FitOptions {
+                observer: Some(&mut observer),
+                checkpoint: Some(&path),
+            };
+            fit::<f32>(&dataset, &split, &config, options).unwrap();
+            let options = FitOptions {
+                observer: None,
+                checkpoint: Some(&path),
+            };
+            let (resumed, resumed_info) = fit::<f32>(&dataset, &split, &config, options).unwrap();
+            assert_eq!(
+                bits(&whole),
+                bits(&resumed),
+                "{network:?} {strategy:?} stopped after {stop_after}"
+            );
+            assert_eq!(format!("{:?}", info.history), format!("{:?}", resumed_info.history));
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fit.checkpoint");
+    let config = small(NetworkKind::Node, Strategy::Joint);
+    let run = |config: &FitConfig| {
+        fit::<f32>(
+            &dataset,
+            &split,
+            config,
+            FitOptions {
+                observer: None,
+                checkpoint: Some(&path),
+            },
+        )
+    };
+    run(&config).unwrap();
+    let other = run(&FitConfig {
+        seed: 2,
+        ..config.clone()
+    })
+    .unwrap_err()
+    .to_string();
+    assert!(other.contains("another configuration or other data"), "{other}");
+    let bytes = std::fs::read(&path).unwrap();
+    for keep in (0..bytes.len()).step_by(bytes.len() / 23 + 1) {
+        std::fs::write(&path, &bytes[..keep]).unwrap();
+        let error = run(&config).unwrap_err().to_string();
+        assert!(error.contains("is not a valid checkpoint"), "{error}");
+    }
+}
+
+/// The child of the next test: this very test binary, told to train with a checkpoint until it is killed.
+const CHILD: &str = "INTERVALID_TEST_TRAIN_UNTIL_KILLED";
+
+fn long_config() -> FitConfig {
+    FitConfig {
+        epochs: 40,
+        ..small(NetworkKind::Lstm, Strategy::Cascade)
+    }
+}
+
+#[test]
+fn child_trains_until_killed() {
+    if let Some(path) = std::env::var_os(CHILD) {
+        let (dataset, split) = hair_dryer();
+        let options = FitOptions {
+            observer: None,
+            checkpoint: Some(Path::new(&path)),
+        };
+        fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_process_loses_nothing() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("killed.checkpoint");
+    for _ in 0..3 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "reproducibility::child_trains_until_killed"])
+            .env(CHILD, &path)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Any moment after the first checkpoint will do: kill while files are being written.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !path.exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(15));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(path.exists(), "the child never wrote a checkpoint");
+    let options = FitOptions {
+        observer: None,
+        checkpoint: Some(&path),
+    };
+    let (resumed, _) = fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
+    let (whole, _) = fit::<f32>(&dataset, &split, &long_config(), FitOptions::default()).unwrap();
+    assert_eq!(bits(&whole), bits(&resumed));
+}

@@ -1,0 +1,235 @@
+//! What training promises, on the built-in records and small networks.
+
+use std::ops::ControlFlow;
+
+use intervalid_data::{Dataset, InitialState, Lags, ReadOptions, Split, WindowConfig, known_dataset, load};
+use intervalid_model::{FitConfig, FitOptions, Margin, ModelError, NetworkKind, Stage, StopReason, Strategy, fit};
+
+pub(crate) fn hair_dryer() -> (Dataset, Split) {
+    let dataset = load(&["hair-dryer"], None, &ReadOptions::default()).unwrap();
+    let split = Split::new(&dataset, known_dataset("hair-dryer").unwrap().split()).unwrap();
+    (dataset, split)
+}
+
+pub(crate) fn small(network: NetworkKind, strategy: Strategy) -> FitConfig {
+    FitConfig {
+        hidden: vec![6, 5],
+        epochs: 4,
+        ..FitConfig::paper("hair-dryer", network, strategy)
+    }
+}
+
+#[test]
+fn cascade_margins_leave_theta_untouched_bit_for_bit() {
+    let (dataset, split) = hair_dryer();
+    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+        let base = small(network, Strategy::Cascade);
+        // Stage 2 differs in everything it has: loss, margins, their start. θ must not notice.
+        let other = FitConfig {
+            coverage: 0.5,
+            margin: Margin::Relu,
+            margin_output: 0.1,
+            ..base.clone()
+        };
+        let (first, _) = fit::<f32>(&dataset, &split, &base, FitOptions::default()).unwrap();
+        let (second, _) = fit::<f32>(&dataset, &split, &other, FitOptions::default()).unwrap();
+        let bits = |theta: &[f32]| theta.iter().map(|t| t.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(first.theta()), bits(second.theta()));
+        assert_ne!(first.margins(), second.margins());
+    }
+}
+
+#[test]
+fn training_lowers_both_losses() {
+    let (dataset, split) = hair_dryer();
+    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+        for strategy in [Strategy::Cascade, Strategy::Joint] {
+            for margin in [Margin::Abs, Margin::Relu] {
+                let config = FitConfig {
+                    margin,
+                    epochs: 12,
+                    ..small(network, strategy)
+                };
+                let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+                for stage in &info.stages {
+                    let losses: Vec<[f64; 2]> = info
+                        .history
+                        .iter()
+                        .filter(|r| r.stage == stage.stage)
+                        .map(|r| r.train)
+                        .collect();
+                    let (first, last) = (losses[0], losses[losses.len() - 1]);
+                    let used: &[usize] = match stage.stage {
+                        Stage::Crisp => &[0],
+                        Stage::Margins => &[1],
+                        Stage::Joint => &[0, 1],
+                    };
+                    for &loss in used {
+                        assert!(
+                            last[loss] < first[loss],
+                            "{network:?} {strategy:?} {margin:?} {:?}",
+                            stage.stage
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn joint_scales_sum_to_one_in_every_epoch() {
+    let (dataset, split) = hair_dryer();
+    let config = small(NetworkKind::Node, Strategy::Joint);
+    let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+    assert_eq!(info.history.len(), 4);
+    for record in &info.history {
+        assert!((record.scales[0] + record.scales[1] - 1.0).abs() < 1e-12 && record.scales.iter().all(|&s| s > 0.0));
+    }
+    assert_ne!(info.history[0].scales, [0.5, 0.5], "GradNorm moved");
+}
+
+#[test]
+fn bands_contain_the_point_prediction_in_physical_units() {
+    let (dataset, split) = hair_dryer();
+    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+        let (model, _) = fit::<f32>(
+            &dataset,
+            &split,
+            &small(network, Strategy::Cascade),
+            FitOptions::default(),
+        )
+        .unwrap();
+        for band in model.simulate(&dataset, &split.test).unwrap() {
+            assert_eq!((band.len(), band.first), (499, 501));
+            for k in 0..band.len() {
+                assert!(band.lower[0][k] <= band.centre[0][k] && band.centre[0][k] <= band.upper[0][k]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_that_explodes_is_a_result_or_a_clear_error_never_a_silent_model() {
+    let (dataset, split) = hair_dryer();
+    let config = FitConfig {
+        learning_rate: 1e30,
+        ..small(NetworkKind::Node, Strategy::Cascade)
+    };
+    match fit::<f32>(&dataset, &split, &config, FitOptions::default()) {
+        Ok((model, info)) => {
+            assert!(model.theta().iter().all(|t| t.is_finite()));
+            assert!(
+                info.stages
+                    .iter()
+                    .any(|stage| matches!(stage.stopped, StopReason::NonFinite { .. }))
+            );
+        }
+        Err(error @ ModelError::Diverged { epoch, .. }) => {
+            assert!(epoch >= 1);
+            assert!(error.to_string().contains("try a smaller learning rate"), "{error}");
+        }
+        Err(other) => panic!("unexpected {other}"),
+    }
+}
+
+#[test]
+fn observers_see_every_epoch_and_can_stop() {
+    let (dataset, split) = hair_dryer();
+    let config = small(NetworkKind::Node, Strategy::Joint);
+    let mut seen = Vec::new();
+    let mut observer = |progress: &intervalid_model::Progress| {
+        seen.push((
+            progress.epochs_done,
+            progress.epochs_total,
+            progress.record.learning_rate,
+        ));
+        if progress.epochs_done == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = FitOptions {
+        observer: Some(&mut observer),
+        checkpoint: None,
+    };
+    let (model, info) = fit::<f32>(&dataset, &split, &config, options).unwrap();
+    assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [(1, 4), (2, 4)]);
+    assert_eq!(info.stages[0].stopped, StopReason::Interrupted { epoch: 2 });
+    assert!(model.simulate(&dataset, &split.test).is_ok());
+}
+
+#[test]
+fn patience_stops_a_stage_that_no_longer_improves() {
+    let (dataset, split) = hair_dryer();
+    let config = FitConfig {
+        patience: Some(1),
+        epochs: 60,
+        learning_rate: 0.05,
+        ..small(NetworkKind::Node, Strategy::Joint)
+    };
+    let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+    let stage = info.stages[0];
+    assert!(
+        matches!(stage.stopped, StopReason::Patience { .. }),
+        "{:?}",
+        stage.stopped
+    );
+    assert_eq!(stage.epochs, stage.best_epoch + 1);
+}
+
+#[test]
+fn bad_options_and_short_records_are_refused_before_any_work() {
+    let (dataset, split) = hair_dryer();
+    let base = small(NetworkKind::Node, Strategy::Cascade);
+    let message = |config: FitConfig| {
+        fit::<f32>(&dataset, &split, &config, FitOptions::default())
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        message(FitConfig {
+            hidden: vec![4, 0],
+            ..base.clone()
+        })
+        .starts_with("hidden = [4, 0] is not allowed")
+    );
+    assert!(
+        message(FitConfig {
+            coverage: 95.0,
+            ..base.clone()
+        })
+        .contains("did you mean 0.95?")
+    );
+    let long = FitConfig {
+        window: WindowConfig { length: 5000, step: 1 },
+        ..base.clone()
+    };
+    let long = message(long);
+    assert!(long.contains("5001"), "says how many samples a window needs: {long}");
+    let warm = FitConfig {
+        initial: InitialState::Warmup(90),
+        ..base
+    };
+    assert!(!message(warm).is_empty());
+}
+
+/// The linear path starts at the least-squares fit: before any training it already simulates as ARX does.
+#[test]
+fn a_linear_path_starts_near_the_arx_fit() {
+    let (dataset, split) = hair_dryer();
+    let config = FitConfig {
+        linear_path: true,
+        initial: InitialState::Measured,
+        lags: Lags { nx: 3, nd: 2, ny: 4 },
+        epochs: 1,
+        learning_rate: 1e-9,
+        ..small(NetworkKind::Node, Strategy::Cascade)
+    };
+    let (model, _) = fit::<f64>(&dataset, &split, &config, FitOptions::default()).unwrap();
+    let bands = model.simulate(&dataset, &split.test).unwrap();
+    let evaluation = intervalid_model::evaluate(&dataset, &bands, 0.9).unwrap();
+    let fit_percent = evaluation.all.fit_percent.unwrap();
+    assert!(fit_percent > 80.0, "ARX reaches about 84 % here, found {fit_percent}");
+}
