@@ -1,7 +1,7 @@
 //! One training iteration at the MR damper's shapes: mini-batch 64, N = 40, one output lag, three input taps.
 //!
 //! `cargo bench -p intervalid-model --bench iteration` prints a table, with `-- --json` one line per case in the format
-//! of `bench/peers`. `cargo xtask bench-peers` runs it beside JAX and PyTorch.
+//! of `bench/peers`; a case's name as argument runs that case alone. `cargo xtask bench-peers` runs it beside JAX and PyTorch.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 use std::hint::black_box;
@@ -23,7 +23,14 @@ fn main() {
         println!("| case | median ms | 10 % | 90 % | iterations |");
         println!("|---|---|---|---|---|");
     }
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
     for (name, kind, hidden, joint) in CASES {
+        if !wanted.is_empty() && !wanted.iter().any(|case| case == name) {
+            continue;
+        }
         let mut bench = IterationBench::new(kind, hidden, Lags { nx: 2, nd: 0, ny: 1 }, 64, 40);
         let mut times = Vec::new();
         let mut iterate = || {

@@ -247,7 +247,8 @@ mod tests {
 
     #[test]
     fn every_number_out_of_range_is_named() {
-        let broken: [(&str, fn(&mut FitConfig)); 8] = [
+        type Break = fn(&mut FitConfig);
+        let broken: [(&str, Break); 8] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.width_penalty = 0.0),
             ("learning_rate", |c| c.learning_rate = -1.0),

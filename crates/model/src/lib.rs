@@ -37,4 +37,6 @@ pub use optim::{GradNorm, GradNormUpdate, Schedule};
 pub use parallel::map_parallel;
 pub use prediction::Band;
 pub use recursion::RecursionMode;
-pub use train::{EpochRecord, FitOptions, IterationBench, Progress, Stage, StageInfo, StopReason, TrainInfo, fit};
+pub use train::{
+    EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,
+};

@@ -90,9 +90,11 @@ pub(crate) fn mean_squared_error<T: Real>(batch: &Batch<T>, adjoint: &mut [T]) -
         let filled = batch.filled(group);
         for output in 0..batch.outputs {
             let at = (tile * batch.outputs + output) * width;
-            for sample in at..at + filled {
-                let error = batch.y[sample] - batch.target[sample];
-                adjoint[sample] = scale * error;
+            let row = at..at + filled;
+            let values = batch.y[row.clone()].iter().zip(&batch.target[row.clone()]);
+            for (adjoint, (&y, &target)) in adjoint[row].iter_mut().zip(values) {
+                let error = y - target;
+                *adjoint = scale * error;
                 sum += (error * error).as_f64();
             }
         }

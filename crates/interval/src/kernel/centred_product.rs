@@ -269,35 +269,32 @@ fn backward_body<T: Real, V: Vector<T>>(
     weight_adjoint: &mut CentredAdjoint<T>,
     width: usize,
 ) {
-    let mut sample = 0;
-    // SAFETY: samples and inputs of each block are inside the shapes that `backward_add` asserts; the lanes hold two
-    // registers per weight.
-    unsafe {
+    // Inputs outside, samples inside: the partial sums of an input stay in the first-level cache.
+    for i in 0..weights.inner {
+        let mut sample = 0;
         while sample < width {
-            let pairs = sample + 2 * V::LANES <= width;
-            let mut i = 0;
-            while i < weights.inner {
-                let columns = (weights.inner - i).min(2);
+            let wide = sample + 4 * V::LANES <= width;
+            // SAFETY: samples and inputs of each block are inside the shapes that `backward_add` asserts; the lanes hold
+            // two registers per weight.
+            unsafe {
                 let lanes = weight_adjoint.lanes.as_mut_ptr().add(2 * i * weights.out * V::LANES);
                 let (g, h) = (lower_adjoint.as_ptr().add(sample), upper_adjoint.as_ptr().add(sample));
                 let place = i * width + sample;
                 let (x, to) = (input.as_ptr().add(place), input_adjoint.as_mut_ptr().add(place));
-                match (columns, pairs) {
-                    (2, true) => backward_block::<T, V, 2, 2>(weights, x, g, h, to, lanes, width, i),
-                    (_, true) => backward_block::<T, V, 1, 2>(weights, x, g, h, to, lanes, width, i),
-                    (2, false) => backward_block::<T, V, 2, 1>(weights, x, g, h, to, lanes, width, i),
-                    (_, false) => backward_block::<T, V, 1, 1>(weights, x, g, h, to, lanes, width, i),
+                if wide {
+                    backward_block::<T, V, 4>(weights, x, g, h, to, lanes, width, i);
+                } else {
+                    backward_block::<T, V, 1>(weights, x, g, h, to, lanes, width, i);
                 }
-                i += columns;
             }
-            sample += if pairs { 2 * V::LANES } else { V::LANES };
+            sample += if wide { 4 * V::LANES } else { V::LANES };
         }
     }
 }
 
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "origin of a block in five arrays")]
-unsafe fn backward_block<T: Real, V: Vector<T>, const IN: usize, const N: usize>(
+unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
     weights: &CentredWeights<T>,
     input: *const T,
     lower_adjoint: *const T,
@@ -310,41 +307,32 @@ unsafe fn backward_block<T: Real, V: Vector<T>, const IN: usize, const N: usize>
     // SAFETY: the caller vouches for the block.
     unsafe {
         let zero = V::splat(T::zero());
-        let x: [[V; N]; IN] =
-            core::array::from_fn(|column| core::array::from_fn(|n| V::load(input.add(column * width + n * V::LANES))));
-        let (mut from_centre, mut from_radius) = ([[zero; N]; IN], [[zero; N]; IN]);
+        let x: [V; N] = core::array::from_fn(|n| V::load(input.add(n * V::LANES)));
+        let magnitude: [V; N] = core::array::from_fn(|n| x[n].max(zero.sub(x[n])));
+        let (mut from_centre, mut from_radius) = ([zero; N], [zero; N]);
         for o in 0..weights.out {
-            let mut p = [zero; N];
-            let mut q = [zero; N];
+            let place = o * weights.inner + i;
+            let c = V::splat(*weights.centre.get_unchecked(place));
+            let r = V::splat(*weights.radius.get_unchecked(place));
+            let at = lanes.add(2 * o * V::LANES);
+            let (mut centre, mut radius) = (V::load(at), V::load(at.add(V::LANES)));
             for n in 0..N {
                 let g = V::load(lower_adjoint.add(o * width + n * V::LANES));
                 let h = V::load(upper_adjoint.add(o * width + n * V::LANES));
-                p[n] = h.add(g);
-                q[n] = h.sub(g);
+                let (p, q) = (h.add(g), h.sub(g));
+                from_centre[n] = c.mul_add(p, from_centre[n]);
+                from_radius[n] = r.mul_add(q, from_radius[n]);
+                centre = p.mul_add(x[n], centre);
+                radius = q.mul_add(magnitude[n], radius);
             }
-            for column in 0..IN {
-                let place = o * weights.inner + i + column;
-                let c = V::splat(*weights.centre.get_unchecked(place));
-                let r = V::splat(*weights.radius.get_unchecked(place));
-                let at = lanes.add(2 * (column * weights.out + o) * V::LANES);
-                let (mut centre, mut radius) = (V::load(at), V::load(at.add(V::LANES)));
-                for n in 0..N {
-                    from_centre[column][n] = c.mul_add(p[n], from_centre[column][n]);
-                    from_radius[column][n] = r.mul_add(q[n], from_radius[column][n]);
-                    centre = p[n].mul_add(x[column][n], centre);
-                    radius = q[n].mul_add(x[column][n].max(zero.sub(x[column][n])), radius);
-                }
-                centre.store(at);
-                radius.store(at.add(V::LANES));
-            }
+            centre.store(at);
+            radius.store(at.add(V::LANES));
         }
-        for column in 0..IN {
-            for n in 0..N {
-                let at = input_adjoint.add(column * width + n * V::LANES);
-                let (p, q) = (from_centre[column][n], from_radius[column][n]);
-                let share = x[column][n].select_negative(p.sub(q), p.add(q));
-                V::load(at).add(share).store(at);
-            }
+        for n in 0..N {
+            let at = input_adjoint.add(n * V::LANES);
+            let (p, q) = (from_centre[n], from_radius[n]);
+            let share = x[n].select_negative(p.sub(q), p.add(q));
+            V::load(at).add(share).store(at);
         }
     }
 }

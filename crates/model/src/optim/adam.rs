@@ -47,6 +47,10 @@ simd_dispatch! {
 
 /// Plain loop: the compiler vectorises it for each instruction set.
 #[inline(always)]
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "`simd_dispatch!` passes the register type to every body"
+)]
 fn adam_body<T: Real, V: Vector<T>>(
     parameters: &mut [T],
     gradient: &[T],

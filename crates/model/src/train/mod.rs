@@ -24,11 +24,14 @@ use problem::Problem;
 use stage::Worker;
 use state::State;
 
+/// Told of every epoch; `Break` ends training with the best model so far.
+pub type Observer<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
+
 /// Who watches a fit, and where it can be taken up again.
 #[derive(Default)]
 pub struct FitOptions<'a> {
-    /// Called after every epoch; `Break` ends training with the best model so far.
-    pub observer: Option<&'a mut dyn FnMut(&Progress) -> ControlFlow<()>>,
+    /// Called after every epoch.
+    pub observer: Option<&'a mut Observer<'a>>,
     /// Written after every epoch and taken up if it exists: a fit killed at any point ends in the same bits.
     pub checkpoint: Option<&'a Path>,
 }

@@ -86,7 +86,7 @@ fn joint_scales_sum_to_one_in_every_epoch() {
     for record in &info.history {
         assert!((record.scales[0] + record.scales[1] - 1.0).abs() < 1e-12 && record.scales.iter().all(|&s| s > 0.0));
     }
-    assert_ne!(info.history[0].scales, [0.5, 0.5], "GradNorm moved");
+    assert!((info.history[0].scales[0] - 0.5).abs() > 1e-6, "GradNorm moved");
 }
 
 #[test]
