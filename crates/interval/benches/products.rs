@@ -8,8 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use intervalid_interval::kernel::{
-    IntervalWeights, LANES, Level, Vector, WeightAdjoint, interval_weights_backward, interval_weights_forward,
-    matmul_add,
+    CentredAdjoint, CentredWeights, IntervalWeights, LANES, Level, Vector, WeightAdjoint, matmul_add,
 };
 use intervalid_interval::{Real, simd_dispatch};
 use rand::{RngExt, SeedableRng};
@@ -87,6 +86,8 @@ struct Bench {
     x_adjoint: [Vec<f32>; 2],
     weights: IntervalWeights<f32>,
     weight_adjoint: WeightAdjoint<f32>,
+    centred: CentredWeights<f32>,
+    centred_adjoint: CentredAdjoint<f32>,
     w_adjoint: [Vec<f32>; 2],
 }
 
@@ -118,6 +119,8 @@ impl Bench {
             adjoint: [draw(ROWS * size), draw(ROWS * size)],
             x_adjoint: [tile(), tile()],
             weight_adjoint: WeightAdjoint::new(size, size),
+            centred: CentredWeights::new(size, size),
+            centred_adjoint: CentredAdjoint::new(size, size),
             w_adjoint: [vec![0.0; size * size], vec![0.0; size * size]],
         }
     }
@@ -216,15 +219,15 @@ impl Bench {
     }
 
     fn mixed_forward(&mut self) {
+        self.centred.update(&self.w[0], &self.w[1]);
         let tile = self.size * WIDTH;
         for t in 0..TILES {
             let place = t * tile..(t + 1) * tile;
             let [lower, upper] = &mut self.y;
             lower[place.clone()].fill(0.0);
             upper[place.clone()].fill(0.0);
-            let [w_lower, w_upper] = &self.w;
             let (lower, upper) = (&mut lower[place.clone()], &mut upper[place.clone()]);
-            interval_weights_forward(w_lower, w_upper, &self.x[0][place], lower, upper, WIDTH);
+            self.centred.forward_add(&self.x[0][place], lower, upper, WIDTH);
         }
         black_box(&mut self.y);
     }
@@ -236,19 +239,17 @@ impl Bench {
             let place = t * tile..(t + 1) * tile;
             let x_adjoint = &mut self.x_adjoint[0][place.clone()];
             x_adjoint.fill(0.0);
-            interval_weights_backward(
-                &self.w[0],
-                &self.w[1],
+            self.centred.backward_add(
                 &self.x[0][place.clone()],
                 &self.adjoint[0][place.clone()],
                 &self.adjoint[1][place],
                 x_adjoint,
-                &mut self.weight_adjoint,
+                &mut self.centred_adjoint,
                 WIDTH,
             );
         }
         let [lower, upper] = &mut self.w_adjoint;
-        self.weight_adjoint.drain_into(lower, upper);
+        self.centred_adjoint.drain_into(lower, upper);
         black_box((&mut self.x_adjoint, &mut self.w_adjoint));
     }
 }

@@ -1,4 +1,25 @@
 //! Interval neural networks for system identification.
+//!
+//! A [`FitConfig`] and a record go into [`fit`]; a [`Model`] and a [`TrainInfo`] come out. The model simulates a record in
+//! free run and gives a [`Band`] around every sample; [`evaluate`] measures what the band is worth.
+//!
+//! ```
+//! use intervalid_data::{ReadOptions, Split, known_dataset, load};
+//! use intervalid_model::{FitConfig, FitOptions, NetworkKind, Strategy, evaluate, fit};
+//!
+//! let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+//! let split = Split::new(&dataset, known_dataset("hair-dryer").unwrap().split())?;
+//! let config = FitConfig { epochs: 3, ..FitConfig::paper("hair-dryer", NetworkKind::Node, Strategy::Cascade) };
+//!
+//! let (model, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default())?;
+//! let bands = model.simulate(&dataset, &split.test)?;
+//! let metrics = evaluate(&dataset, &bands, config.coverage)?.all;
+//! assert_eq!(metrics.n, 499);
+//! assert_eq!(info.epochs_run(), 6);
+//! # Ok::<(), intervalid_model::ModelError>(())
+//! ```
+//!
+//! The mathematics, and what a band does not promise, are in `docs/model.md`; symbols and names in `docs/notation.md`.
 
 mod any_model;
 mod certify;
@@ -40,3 +61,8 @@ pub use recursion::RecursionMode;
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,
 };
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -336,3 +336,111 @@ unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernel::{
+        Level, WeightAdjoint, interval_weights_backward, interval_weights_forward, matmul_add, with_level,
+    };
+
+    fn numbers<T: Real>(seed: &mut u64, count: usize) -> Vec<T> {
+        (0..count)
+            .map(|_| {
+                *seed = seed
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                T::of((*seed >> 40) as f64 / f64::from(1 << 23) - 1.0)
+            })
+            .collect()
+    }
+
+    fn agree<T: Real>(what: &str, found: &[T], expected: &[T], terms: usize) {
+        // Rounding of centre and radius is relative to the larger bound, which is below 2 here.
+        let bound = 8.0 * (terms as f64 + 4.0) * T::epsilon().as_f64();
+        for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+            let difference = (found.as_f64() - expected.as_f64()).abs();
+            assert!(
+                difference <= bound,
+                "{what}[{index}]: {found} and {expected}, allowed {bound}"
+            );
+        }
+    }
+
+    fn compare<T: Real>(mut seed: u64, out: usize, inner: usize, width: usize) {
+        let centre = numbers::<T>(&mut seed, out * inner);
+        let margin = numbers::<T>(&mut seed, out * inner);
+        let lower: Vec<T> = centre.iter().zip(&margin).map(|(&c, &m)| c - m.abs()).collect();
+        let upper: Vec<T> = centre.iter().zip(&margin).map(|(&c, &m)| c + m.abs()).collect();
+        let x = numbers::<T>(&mut seed, inner * width);
+        let (g, h) = (
+            numbers::<T>(&mut seed, out * width),
+            numbers::<T>(&mut seed, out * width),
+        );
+        let mut weights = CentredWeights::new(out, inner);
+        weights.update(&lower, &upper);
+
+        let start = numbers::<T>(&mut seed, out * width);
+        let (mut found, mut expected) = ([start.clone(), start.clone()], [start.clone(), start]);
+        let [to_lower, to_upper] = &mut found;
+        weights.forward_add(&x, to_lower, to_upper, width);
+        let [to_lower, to_upper] = &mut expected;
+        interval_weights_forward(&lower, &upper, &x, to_lower, to_upper, width);
+        agree("lower", &found[0], &expected[0], inner);
+        agree("upper", &found[1], &expected[1], inner);
+
+        let zeros = vec![T::zero(); out * inner];
+        let (mut of_x, mut expected_x) = (vec![T::zero(); inner * width], vec![T::zero(); inner * width]);
+        let mut sums = CentredAdjoint::new(out, inner);
+        weights.backward_add(&x, &g, &h, &mut of_x, &mut sums, width);
+        let mut expected_sums = WeightAdjoint::new(out, inner);
+        interval_weights_backward(&lower, &upper, &x, &g, &h, &mut expected_x, &mut expected_sums, width);
+        agree("adjoint of x", &of_x, &expected_x, 2 * out);
+        let (mut found, mut expected) = ([zeros.clone(), zeros.clone()], [zeros.clone(), zeros.clone()]);
+        let [to_lower, to_upper] = &mut found;
+        sums.drain_into(to_lower, to_upper);
+        let [to_lower, to_upper] = &mut expected;
+        expected_sums.drain_into(to_lower, to_upper);
+        agree("adjoint of the lower weights", &found[0], &expected[0], 2 * width);
+        agree("adjoint of the upper weights", &found[1], &expected[1], 2 * width);
+        let mut again = [zeros.clone(), zeros];
+        let [to_lower, to_upper] = &mut again;
+        sums.drain_into(to_lower, to_upper);
+        assert!(
+            again.iter().flatten().all(|sum| sum.is_zero()),
+            "drained sums start again at zero"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_product_by_bounds(
+            seed in any::<u64>(),
+            out in 1_usize..9,
+            inner in 1_usize..9,
+            lanes in 1_usize..5,
+        ) {
+            for &level in Level::available() {
+                with_level(level, || {
+                    compare::<f32>(seed, out, inner, lanes * LANES);
+                    compare::<f64>(seed, out, inner, lanes * LANES);
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn zero_width_is_the_crisp_product() {
+        let mut seed = 4;
+        let (w, x) = (numbers::<f64>(&mut seed, 12), numbers::<f64>(&mut seed, 3 * LANES));
+        let mut weights = CentredWeights::new(4, 3);
+        weights.update(&w, &w);
+        let [mut lower, mut upper, mut crisp] = [0; 3].map(|_| vec![0.0; 4 * LANES]);
+        weights.forward_add(&x, &mut lower, &mut upper, LANES);
+        matmul_add(&w, &x, &mut crisp, LANES);
+        agree("lower", &lower, &crisp, 3);
+        agree("upper", &upper, &crisp, 3);
+    }
+}

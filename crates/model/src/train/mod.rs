@@ -55,9 +55,17 @@ pub fn fit<T: Real>(
         Some(path) if path.exists() => checkpoint::read(path, &problem)?,
         _ => State::new(&problem)?,
     };
+    if let Some(path) = options.checkpoint {
+        // Before any work: a folder that cannot be written is found out now, not after the first epoch.
+        checkpoint::write(path, &problem, &state)?;
+    }
+    let clock = Clock {
+        started,
+        epochs_before: state.history.len(),
+    };
     let stages = Stage::of(config.strategy);
     while state.stage < stages.len() {
-        let reason = run_stage(&problem, stages, &mut state, &mut options, started)?;
+        let reason = run_stage(&problem, stages, &mut state, &mut options, &clock)?;
         let interrupted = matches!(reason, StopReason::Interrupted { .. });
         state.finish_stage(&problem, stages[state.stage], reason)?;
         if interrupted {
@@ -69,18 +77,28 @@ pub fn fit<T: Real>(
     Ok((model, info))
 }
 
+/// Since when this call has been training, and after how many epochs of earlier calls.
+struct Clock {
+    started: Instant,
+    epochs_before: usize,
+}
+
 fn run_stage<T: Real>(
     problem: &Problem<T>,
     stages: &[Stage],
     state: &mut State<T>,
     options: &mut FitOptions<'_>,
-    started: Instant,
+    clock: &Clock,
 ) -> Result<StopReason> {
     let config = &problem.config;
     let stage = stages[state.stage];
     let mut worker = Worker::new(problem, stage, state);
-    let epochs_before: usize = state.history.len();
     while state.epoch < config.epochs {
+        // Asked before an epoch and not after it: a resumed fit then stops where the whole one did.
+        let since_best = state.best.as_ref().map_or(0, |best| state.epoch - best.epoch);
+        if config.patience.is_some_and(|patience| since_best >= patience) {
+            return Ok(StopReason::Patience { epoch: state.epoch });
+        }
         let learning_rate = config.learning_rate * config.schedule.factor(state.epoch, config.epochs);
         let Some(train) = worker.epoch(problem, state, learning_rate) else {
             let epoch = state.epoch + 1;
@@ -110,7 +128,7 @@ fn run_stage<T: Real>(
         if let Some(observer) = &mut options.observer {
             let done = state.history.len();
             let total = (stages.len() - state.stage) * config.epochs + done - state.epoch;
-            let per_epoch = started.elapsed().as_secs_f64() / (done - epochs_before.min(done - 1)) as f64;
+            let per_epoch = clock.started.elapsed().as_secs_f64() / (done - clock.epochs_before) as f64;
             let progress = Progress {
                 record,
                 improved,
@@ -121,10 +139,6 @@ fn run_stage<T: Real>(
             if observer(&progress).is_break() {
                 return Ok(StopReason::Interrupted { epoch: state.epoch });
             }
-        }
-        let since_best = state.best.as_ref().map_or(0, |best| state.epoch - best.epoch);
-        if config.patience.is_some_and(|patience| since_best >= patience) {
-            return Ok(StopReason::Patience { epoch: state.epoch });
         }
     }
     Ok(StopReason::Epochs)

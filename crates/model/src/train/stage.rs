@@ -151,6 +151,9 @@ fn update_margins<T: Real>(state: &mut State<T>, gradients: &mut [Vec<T>; 2], li
 }
 
 /// Cascade, stage 2: the crisp trajectories of all windows, simulated once; margins train on their shuffled tiles.
+///
+/// Memory grows with windows × steps × (regressor + states): some 200 MB for an LSTM 30-10 on 80 000 samples at N = 40,
+/// n_step = 5.
 struct MarginWork<T> {
     network: Network<T>,
     bounds: Bounds<T>,

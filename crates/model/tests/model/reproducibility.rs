@@ -89,6 +89,59 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
 }
 
 #[test]
+fn a_finished_fit_is_not_trained_further() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("finished.checkpoint");
+    let config = FitConfig {
+        patience: Some(1),
+        epochs: 60,
+        learning_rate: 0.05,
+        ..small(NetworkKind::Node, Strategy::Joint)
+    };
+    let run = || {
+        fit::<f32>(
+            &dataset,
+            &split,
+            &config,
+            FitOptions {
+                observer: None,
+                checkpoint: Some(&path),
+            },
+        )
+        .unwrap()
+    };
+    let ((first, first_info), (second, second_info)) = (run(), run());
+    assert_eq!(bits(&first), bits(&second));
+    assert_eq!(first_info.stages[0].stopped, second_info.stages[0].stopped);
+}
+
+#[test]
+fn an_unwritable_checkpoint_is_found_out_before_training() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "not a folder").unwrap();
+    let path = file.join("fit.checkpoint");
+    let mut epochs = 0;
+    let mut observer = |_: &Progress| {
+        epochs += 1;
+        ControlFlow::Continue(())
+    };
+    let config = small(NetworkKind::Node, Strategy::Joint);
+    let options = FitOptions {
+        observer: Some(&mut observer),
+        checkpoint: Some(&path),
+    };
+    let error = fit::<f32>(&dataset, &split, &config, options).unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot write") && error.contains("fit.checkpoint"),
+        "{error}"
+    );
+    assert_eq!(epochs, 0);
+}
+
+#[test]
 fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
