@@ -38,7 +38,13 @@ pub(crate) fn ln_1p(x: f64) -> Big {
 }
 
 /// From the definition, in the form that does not cancel near 0.
+///
+/// Below 2⁻¹⁵⁷, tanh x = x·(1 - ε) with 0 < ε < x²/3 < 2⁻³¹⁵: the quotient's own rounding could end beyond x, so a number
+/// just inside is taken.
 pub(crate) fn tanh(x: f64) -> Big {
+    if x.abs() < 2.0_f64.powi(-157) {
+        return precise(x) * (one() - precise(2.0_f64.powi(-317)));
+    }
     let t = precise(2.0 * x).exp_m1();
     &t / (&t + precise(2.0))
 }
