@@ -52,6 +52,7 @@ pub use error::DataError;
 pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags};
 pub use lags::{InitialState, Lags, write_input_taps, write_regressor};
 pub use load::{DATA_DIR_VARIABLE, available_names, load};
+pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use read::{Decimal, MissingPolicy, Position, ReadOptions, read};
 pub use split::{Part, Segment, Split, SplitFractions};

@@ -5,7 +5,7 @@
 /// Wichura's rational approximations, relative error about 1e-16.
 ///
 /// **Reference.** M. J. Wichura, Algorithm AS 241, *Applied Statistics* 37 (1988) 477–484, doi:10.2307/2347330, PPND16.
-pub(crate) fn quantile(probability: f64) -> f64 {
+pub fn quantile(probability: f64) -> f64 {
     const CENTRAL: ([f64; 8], [f64; 8]) = (
         [
             3.387_132_872_796_366_5,

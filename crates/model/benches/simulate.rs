@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use intervalid_data::{Channel, Dataset, Experiment, Lags, Part, Segment, Split, SplitFractions, WindowConfig};
-use intervalid_model::{FitConfig, FitOptions, Model, NetworkKind, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, IntervalModel, ModelKind, Strategy, fit};
 
 fn record(samples: usize) -> Dataset {
     let u: Vec<f64> = (0..samples)
@@ -24,7 +24,7 @@ fn record(samples: usize) -> Dataset {
     .unwrap_or_else(|error| panic!("made-up record: {error}"))
 }
 
-fn trained(dataset: &Dataset, split: &Split, config: &FitConfig) -> (Model<f32>, f64) {
+fn trained(dataset: &Dataset, split: &Split, config: &FitConfig) -> (IntervalModel<f32>, f64) {
     match fit::<f32>(dataset, split, config, FitOptions::default()) {
         Ok((model, info)) => (model, info.duration.as_secs_f64()),
         Err(error) => panic!("{error}"),
@@ -53,12 +53,12 @@ fn main() {
         test: next,
     };
     for (name, network, hidden) in [
-        ("INODE 40-40", NetworkKind::Node, vec![40, 40]),
-        ("ILSTM 30-10", NetworkKind::Lstm, vec![30, 10]),
+        ("INODE 40-40", ModelKind::Inode, vec![40, 40]),
+        ("ILSTM 30-10", ModelKind::Ilstm, vec![30, 10]),
     ] {
         let lags = Lags { nx: 2, nd: 0, ny: 1 };
         let config = FitConfig {
-            network,
+            model: network,
             hidden,
             lags,
             epochs: 1,

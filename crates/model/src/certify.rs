@@ -1,13 +1,13 @@
 //! Certified prediction: the interval network in outward-rounded arithmetic ([`Enclosure`], spec section 3).
 //!
-//! `Model::simulate` computes bounds in ordinary floating point, which is fast and may be off by rounding. Here the same
+//! `IntervalModel::simulate` computes bounds in ordinary floating point, which is fast and may be off by rounding. Here the same
 //! bounds are computed so that they contain the exact ones.
 
 use intervalid_data::{Dataset, Part, Window, runs};
 use intervalid_interval::{Enclosure, EnclosureMatrix, IntervalError, Real};
 
 use crate::error::{ModelError, Result};
-use crate::model::Model;
+use crate::interval_model::IntervalModel;
 use crate::network::{Architecture, NetworkKind, Stepper};
 use crate::simulate::Run;
 
@@ -50,7 +50,7 @@ impl CertifiedBand {
     }
 }
 
-impl<T: Real> Model<T> {
+impl<T: Real> IntervalModel<T> {
     /// The bounds of [`simulate`](Self::simulate), certified: see [`CertifiedBand`] for what that means.
     ///
     /// Much slower than `simulate`: scalar work, in double precision whatever the model's is.
@@ -58,7 +58,7 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
-        let scaled = self.checked_scale(dataset)?;
+        let scaled = self.signature.scale(dataset)?;
         let windows = runs(dataset, part, self.architecture.lags, self.config.initial)?;
         let network = CertifiedNetwork::new(self).map_err(internal)?;
         let mut stepper = Stepper::new(&self.architecture, &self.theta);
@@ -84,7 +84,11 @@ impl<T: Real> Model<T> {
         for step in 0..steps {
             frame.take(run, step);
             let prediction = network.bounds(&frame)?;
-            for ((bounds, bound), scale) in bounds.iter_mut().zip(prediction).zip(&self.normaliser.outputs) {
+            for ((bounds, bound), scale) in bounds
+                .iter_mut()
+                .zip(prediction)
+                .zip(&self.signature.normaliser.outputs)
+            {
                 bounds.push(bound * scale.std + scale.mean);
             }
         }
@@ -159,7 +163,7 @@ struct CertifiedLayer {
 }
 
 impl CertifiedNetwork {
-    fn new<T: Real>(model: &Model<T>) -> Result<Self, IntervalError> {
+    fn new<T: Real>(model: &IntervalModel<T>) -> Result<Self, IntervalError> {
         let layout = model.architecture.layout();
         let values = |range: &core::ops::Range<usize>| -> Result<Vec<Enclosure>, IntervalError> {
             let parameter = |index: usize| {
@@ -238,8 +242,8 @@ mod tests {
     use super::*;
     use crate::fixtures::{NaiveNetwork, recipes};
 
-    fn crisp_run<T: Real>(model: &Model<T>, dataset: &Dataset, part: &Part) -> Run<T> {
-        let scaled = model.checked_scale(dataset).expect("fits");
+    fn crisp_run<T: Real>(model: &IntervalModel<T>, dataset: &Dataset, part: &Part) -> Run<T> {
+        let scaled = model.signature.scale(dataset).expect("fits");
         let window = runs(dataset, part, model.architecture.lags, model.config.initial).expect("long enough")[0];
         let mut run = Run::new(&model.architecture, window, model.config.initial);
         let mut stepper = Stepper::new(&model.architecture, &model.theta);
@@ -284,7 +288,7 @@ mod tests {
                     let mut states: Vec<_> = frame.states.iter().map(|[h, c]| (points(h), points(c))).collect();
                     let sampled = network.step(&points(&frame.x), &mut states);
                     for (output, (value, _)) in sampled.into_iter().enumerate() {
-                        let physical = model.normaliser.output_to_physical(output, value);
+                        let physical = model.signature.normaliser.output_to_physical(output, value);
                         let bound = certified.bounds[output][step];
                         // The sample's own rounding, and that of its parameters at the corners.
                         let slack = 50.0 * f64::EPSILON;

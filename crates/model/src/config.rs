@@ -4,6 +4,7 @@ use intervalid_data::{InitialState, Lags, WindowConfig, known_dataset};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ModelError, Result};
+use crate::kind::{Method, ModelKind, Precision};
 use crate::loss::Level;
 use crate::network::NetworkKind;
 use crate::optim::Schedule;
@@ -32,13 +33,15 @@ pub enum Margin {
 
 /// Everything that decides a fit besides the data.
 ///
-/// Training minimises L_MSE for θ and L_RQR-W for the margins Δ (spec sections 4 and 6).
+/// Interval networks minimise L_MSE for θ and L_RQR-W for the margins Δ (spec sections 4 and 6), the baselines a Gaussian
+/// likelihood (section 8), ARX the one-step error. A model reads the fields that concern it.
 ///
 /// | field | symbol | default | range |
 /// |---|---|---|---|
-/// | `network` | | node | node, lstm |
+/// | `model` | | inode | see [`ModelKind`] |
 /// | `hidden` | | 40, 40 | positive widths |
 /// | `lags` | n_x, n_d, n_y | 2, 0, 3 | n_y ≥ 1 |
+/// | `lag_search` | | false | |
 /// | `linear_path` | a | false | |
 /// | `initial` | | zero | zero, measured, warmup:N |
 /// | `window` | N, n_step | 40, 5 | N ≥ 2, n_step ≥ 1 |
@@ -57,16 +60,23 @@ pub enum Margin {
 /// | `patience` | | none | epochs without a better validation loss |
 /// | `gradnorm_beta` | β | 0.1 | ≥ 0 |
 /// | `gradnorm_rate` | | 0.005 | > 0 |
+/// | `prior_std` | ρ | 1 | > 0; Bayesian |
+/// | `dropout` | | 0.05 | \[0, 1); dropout |
+/// | `members` | M | 5 | ≥ 1; ensemble |
+/// | `samples` | S | 100 | ≥ 1; Bayesian, dropout |
+/// | `precision` | | f32 | f32, f64; ARX is always f64 |
 /// | `seed` | | 1 | |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FitConfig {
-    /// Which network.
-    pub network: NetworkKind,
+    /// Which model.
+    pub model: ModelKind,
     /// Widths of the hidden layers or cells.
     pub hidden: Vec<usize>,
     /// Regressor.
     pub lags: Lags,
+    /// Choose the lags by a search for the best linear model on the validation part; `lags` is then what it found.
+    pub lag_search: bool,
     /// Learn a linear function of the regressor beside the network, started at the least-squares ARX fit.
     pub linear_path: bool,
     /// How simulations start.
@@ -105,6 +115,16 @@ pub struct FitConfig {
     pub gradnorm_beta: f64,
     /// GradNorm's step size.
     pub gradnorm_rate: f64,
+    /// Standard deviation of the Gaussian prior of a Bayesian network's parameters.
+    pub prior_std: f64,
+    /// Share of the hidden activations that dropout sets to zero.
+    pub dropout: f64,
+    /// Networks of an ensemble.
+    pub members: usize,
+    /// Draws of a Bayesian or dropout network per prediction.
+    pub samples: usize,
+    /// Type of the numbers.
+    pub precision: Precision,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -112,9 +132,10 @@ pub struct FitConfig {
 impl Default for FitConfig {
     fn default() -> Self {
         Self {
-            network: NetworkKind::Node,
+            model: ModelKind::Inode,
             hidden: vec![40, 40],
             lags: Lags { nx: 2, nd: 0, ny: 3 },
+            lag_search: false,
             linear_path: false,
             initial: InitialState::ZeroPadded,
             window: WindowConfig { length: 40, step: 5 },
@@ -134,19 +155,24 @@ impl Default for FitConfig {
             patience: None,
             gradnorm_beta: 0.1,
             gradnorm_rate: 5e-3,
+            prior_std: 1.0,
+            dropout: 0.05,
+            members: 5,
+            samples: 100,
+            precision: Precision::F32,
             seed: 1,
         }
     }
 }
 
 impl FitConfig {
-    /// The paper's configuration of a network for one of its data sets (spec section 7), or its sensible equivalent for
+    /// The paper's configuration of a model for one of its data sets (spec section 7), or its sensible equivalent for
     /// another record.
     #[must_use]
-    pub fn paper(dataset: &str, network: NetworkKind, strategy: Strategy) -> Self {
+    pub fn paper(dataset: &str, model: ModelKind, strategy: Strategy) -> Self {
         let known = known_dataset(dataset);
         let mut config = Self {
-            network,
+            model,
             strategy,
             margin_floor: 0.0,
             ..Self::default()
@@ -155,20 +181,21 @@ impl FitConfig {
             config.lags = known.lags;
             config.window = known.window;
         }
-        let (lstm_hidden, node_beta, lstm_beta) = match dataset {
-            "mr-damper" => ([30, 10], 0.1, 0.5),
-            "heat-exchanger" => ([10, 10], 1.0, 1.0),
-            "hair-dryer" => ([30, 10], 0.1, 1.0),
-            "robot-arm" => ([10, 10], 0.1, 0.1),
-            _ => ([30, 10], 0.1, 0.5),
+        let (lstm_hidden, beta, prior_std) = match dataset {
+            "mr-damper" => ([30, 10], [0.1, 0.5], [0.1, 0.1]),
+            "heat-exchanger" => ([10, 10], [1.0, 1.0], [1.0, 1.0]),
+            "hair-dryer" => ([30, 10], [0.1, 1.0], [1.0, 0.1]),
+            "robot-arm" => ([10, 10], [0.1, 0.1], [1.0, 0.1]),
+            _ => ([30, 10], [0.1, 0.5], [1.0, 0.1]),
         };
-        match network {
-            NetworkKind::Node => config.gradnorm_beta = node_beta,
-            NetworkKind::Lstm => {
+        match model.network() {
+            Some(NetworkKind::Node) => [config.gradnorm_beta, config.prior_std] = [beta[0], prior_std[0]],
+            Some(NetworkKind::Lstm) => {
+                [config.gradnorm_beta, config.prior_std] = [beta[1], prior_std[1]];
                 config.hidden = lstm_hidden.to_vec();
-                config.gradnorm_beta = lstm_beta;
                 config.margin_hidden = 0.2;
             }
+            None => config.lag_search = true,
         }
         config
     }
@@ -192,6 +219,7 @@ impl FitConfig {
             ("learning_rate", self.learning_rate),
             ("gradient_clip", self.gradient_clip),
             ("gradnorm_rate", self.gradnorm_rate),
+            ("prior_std", self.prior_std),
         ];
         for (option, value) in positive {
             if !(value > 0.0 && value.is_finite()) {
@@ -216,7 +244,23 @@ impl FitConfig {
                 "a positive start of some margins, or none can grow",
             ));
         }
-        for (option, value) in [("epochs", self.epochs), ("batch", self.batch)] {
+        if !(0.0..1.0).contains(&self.dropout) {
+            return Err(ModelError::option("dropout", self.dropout, "a share from 0 to below 1"));
+        }
+        if self.linear_path && self.model.method() != Method::Interval {
+            return Err(ModelError::option(
+                "linear_path",
+                true,
+                "false, except for inode and ilstm",
+            ));
+        }
+        let counts = [
+            ("epochs", self.epochs),
+            ("batch", self.batch),
+            ("members", self.members),
+            ("samples", self.samples),
+        ];
+        for (option, value) in counts {
             if value == 0 {
                 return Err(ModelError::option(option, value, "at least 1"));
             }
@@ -248,7 +292,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 8] = [
+        let broken: [(&str, Break); 12] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.width_penalty = 0.0),
             ("learning_rate", |c| c.learning_rate = -1.0),
@@ -257,6 +301,10 @@ mod tests {
             ("epochs", |c| c.epochs = 0),
             ("batch", |c| c.batch = 0),
             ("patience", |c| c.patience = Some(0)),
+            ("prior_std", |c| c.prior_std = 0.0),
+            ("dropout", |c| c.dropout = 1.0),
+            ("members", |c| c.members = 0),
+            ("samples", |c| c.samples = 0),
         ];
         for (name, set) in broken {
             let mut config = FitConfig::default();
@@ -268,13 +316,15 @@ mod tests {
 
     #[test]
     fn paper_settings_are_those_of_spec_section_7() {
-        let damper = FitConfig::paper("mr-damper", NetworkKind::Lstm, Strategy::Joint);
+        let damper = FitConfig::paper("mr-damper", ModelKind::Ilstm, Strategy::Joint);
         assert_eq!(
             (damper.lags, damper.hidden.as_slice()),
             (Lags { nx: 2, nd: 0, ny: 1 }, [30, 10].as_slice())
         );
         assert_eq!((damper.window.length, damper.window.step), (40, 5));
-        let arm = FitConfig::paper("robot-arm", NetworkKind::Node, Strategy::Cascade);
+        let dryer = |model| FitConfig::paper("hair-dryer", model, Strategy::Cascade).prior_std;
+        assert!(dryer(ModelKind::Bnode) > 0.99 && dryer(ModelKind::Blstm) < 0.11);
+        let arm = FitConfig::paper("robot-arm", ModelKind::Inode, Strategy::Cascade);
         assert_eq!(
             (arm.lags, arm.hidden.as_slice()),
             (Lags { nx: 2, nd: 1, ny: 3 }, [40, 40].as_slice())

@@ -9,8 +9,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::config::FitConfig;
 use crate::initialise::initial_parameters;
-use crate::model::Model;
-use crate::network::{Architecture, NetworkKind};
+use crate::interval_model::IntervalModel;
+use crate::kind::{ModelKind, Precision};
+use crate::network::{Architecture, Head, NetworkKind};
+use crate::signature::Signature;
 
 /// What varies between test models.
 #[derive(Clone, Debug)]
@@ -60,7 +62,7 @@ impl Recipe {
     }
 
     /// A network with random parameters that simulates without blowing up.
-    pub(crate) fn model<T: Real>(&self) -> Model<T> {
+    pub(crate) fn model<T: Real>(&self) -> IntervalModel<T> {
         let mut rng = self.rng();
         let architecture = Architecture {
             kind: self.kind,
@@ -69,6 +71,7 @@ impl Recipe {
             lags: self.lags,
             hidden: self.hidden.clone(),
             linear_path: self.linear_path,
+            head: Head::Point,
         };
         let layout = architecture.layout();
         let mut theta = initial_parameters::<T>(&architecture, self.seed);
@@ -92,19 +95,25 @@ impl Recipe {
             (0..count).map(scale).collect()
         };
         let (inputs, outputs) = self.channels();
-        Model {
+        IntervalModel {
             theta,
             margin_lower,
             margin_upper,
-            normaliser: Normaliser {
-                inputs: scales(self.inputs),
-                outputs: scales(self.outputs),
+            signature: Signature {
+                inputs,
+                outputs,
+                sample_time: Some(0.1),
+                normaliser: Normaliser {
+                    inputs: scales(self.inputs),
+                    outputs: scales(self.outputs),
+                },
             },
-            inputs,
-            outputs,
-            sample_time: Some(0.1),
             config: FitConfig {
-                network: self.kind,
+                model: match self.kind {
+                    NetworkKind::Node => ModelKind::Inode,
+                    NetworkKind::Lstm => ModelKind::Ilstm,
+                },
+                precision: Precision::of::<T>(),
                 hidden: self.hidden.clone(),
                 lags: self.lags,
                 linear_path: self.linear_path,
@@ -153,7 +162,7 @@ pub(crate) struct NaiveNetwork {
 
 impl NaiveNetwork {
     /// The network of a model with the parameters that `value` gives.
-    pub(crate) fn of<T: Real>(model: &Model<T>, value: impl FnMut(usize) -> Pair) -> Self {
+    pub(crate) fn of<T: Real>(model: &IntervalModel<T>, value: impl FnMut(usize) -> Pair) -> Self {
         let layout = model.architecture.layout();
         let values: Vec<Pair> = (0..layout.len()).map(value).collect();
         let blocks = layout.blocks().iter();

@@ -18,6 +18,17 @@ pub(crate) enum Purpose {
     ShuffleMargins = 2,
     ShuffleJoint = 3,
     AssignLanes = 4,
+    ShuffleLikelihood = 5,
+    /// Seeds of an ensemble's members.
+    Members = 6,
+    /// Of weights or masks, in training.
+    TrainingDraws = 7,
+    /// Of weights or masks, in free runs over the validation part: the same in every epoch, so that epochs compare.
+    ValidationDraws = 8,
+    /// Of weights, in simulations.
+    PredictionDraws = 9,
+    /// Of masks, in simulations.
+    PredictionMasks = 10,
 }
 
 /// The generator for one purpose (and epoch): the same on every machine and in every release.
@@ -96,6 +107,7 @@ mod tests {
             lags,
             hidden: vec![6, 4],
             linear_path: true,
+            head: crate::network::Head::Point,
         }
     }
 

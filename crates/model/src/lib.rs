@@ -1,15 +1,15 @@
 //! Interval neural networks for system identification.
 //!
-//! A [`FitConfig`] and a record go into [`fit`]; a [`Model`] and a [`TrainInfo`] come out. The model simulates a record in
+//! A [`FitConfig`] and a record go into [`fit`]; a [`IntervalModel`] and a [`TrainInfo`] come out. The model simulates a record in
 //! free run and gives a [`Band`] around every sample; [`evaluate`] measures what the band is worth.
 //!
 //! ```
 //! use intervalid_data::{ReadOptions, Split, known_dataset, load};
-//! use intervalid_model::{FitConfig, FitOptions, NetworkKind, Strategy, evaluate, fit};
+//! use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, evaluate, fit};
 //!
 //! let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
 //! let split = Split::new(&dataset, known_dataset("hair-dryer").unwrap().split())?;
-//! let config = FitConfig { epochs: 3, ..FitConfig::paper("hair-dryer", NetworkKind::Node, Strategy::Cascade) };
+//! let config = FitConfig { epochs: 3, ..FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade) };
 //!
 //! let (model, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default())?;
 //! let bands = model.simulate(&dataset, &split.test)?;
@@ -21,14 +21,18 @@
 //!
 //! The mathematics, and what a band does not promise, are in `docs/model.md`; symbols and names in `docs/notation.md`.
 
-mod any_model;
 mod certify;
 mod config;
+mod elasticity;
 mod error;
 mod feed;
 #[cfg(test)]
 mod fixtures;
+mod gaussian;
 mod initialise;
+mod interval_model;
+mod kind;
+mod linear;
 mod loss;
 mod margin;
 mod metrics;
@@ -39,27 +43,34 @@ mod parallel;
 mod persist;
 mod prediction;
 mod recursion;
+mod signature;
 mod simulate;
 mod tensors;
 mod train;
 
-pub use any_model::AnyModel;
 pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};
+pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{ModelError, Result};
+pub use gaussian::GaussianModel;
+pub use interval_model::IntervalModel;
+pub use kind::{Method, ModelKind, Precision};
+pub use linear::{LinearModel, search_lags};
 pub use loss::{Level, RqrW};
 pub use metrics::{
     CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, Scored, coverage_by_horizon, cwc,
     evaluate, rolling_coverage, scored,
 };
 pub use model::Model;
-pub use network::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
+pub use network::{Architecture, Block, Head, LayerId, Layout, NetworkKind, Role};
 pub use optim::{GradNorm, GradNormUpdate, Schedule};
 pub use parallel::map_parallel;
 pub use prediction::Band;
 pub use recursion::RecursionMode;
+pub use signature::Signature;
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,
+    fit_cascades, fit_gaussian,
 };
 
 /// The README's example compiles and runs.

@@ -1,77 +1,164 @@
-//! A fitted interval network and how it simulates.
+//! Any fitted model, for callers that take what a user asked for or a file holds.
 
-use intervalid_data::{Channel, Dataset, Normaliser, Part, Window, runs};
+use std::path::Path;
+
+use intervalid_data::{Dataset, Part, Split};
 use intervalid_interval::Real;
 
+use crate::certify::CertifiedBand;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::network::{Architecture, IntervalParameters, Network, Stepper};
+use crate::gaussian::GaussianModel;
+use crate::interval_model::IntervalModel;
+use crate::kind::{Method, ModelKind, Precision};
+use crate::linear::{LinearModel, search_lags};
+use crate::persist::Stored;
 use crate::prediction::Band;
-use crate::simulate::Run;
+use crate::recursion::RecursionMode;
+use crate::signature::Signature;
+use crate::tensors::TensorReader;
+use crate::train::{FitOptions, TrainInfo, fit, fit_gaussian};
 
-/// A fitted interval network: crisp parameters θ, margins Δ, and all that is needed to use it on new data.
+/// A fitted model in the precision it was fitted in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model<T> {
-    pub(crate) architecture: Architecture,
-    pub(crate) theta: Vec<T>,
-    /// Δ_lo ≥ 0.
-    pub(crate) margin_lower: Vec<T>,
-    /// Δ_hi ≥ 0.
-    pub(crate) margin_upper: Vec<T>,
-    pub(crate) normaliser: Normaliser,
-    pub(crate) inputs: Vec<Channel>,
-    pub(crate) outputs: Vec<Channel>,
-    pub(crate) sample_time: Option<f64>,
-    pub(crate) config: FitConfig,
+#[non_exhaustive]
+pub enum Model {
+    /// Interval network, single precision.
+    IntervalF32(IntervalModel<f32>),
+    /// Interval network, double precision.
+    IntervalF64(IntervalModel<f64>),
+    /// Network with Gaussian likelihood, single precision.
+    GaussianF32(GaussianModel<f32>),
+    /// Network with Gaussian likelihood, double precision.
+    GaussianF64(GaussianModel<f64>),
+    /// ARX.
+    Linear(LinearModel),
 }
 
-impl<T: Real> Model<T> {
-    /// Shape of the network.
-    #[must_use]
-    pub fn architecture(&self) -> &Architecture {
-        &self.architecture
+/// The same expression for every kind of model.
+macro_rules! any {
+    ($self:ident, $model:ident => $value:expr) => {
+        match $self {
+            Self::IntervalF32($model) => $value,
+            Self::IntervalF64($model) => $value,
+            Self::GaussianF32($model) => $value,
+            Self::GaussianF64($model) => $value,
+            Self::Linear($model) => $value,
+        }
+    };
+}
+
+/// The same expression for interval networks of either precision, an error for all others.
+macro_rules! interval {
+    ($self:ident, $model:ident => $value:expr) => {
+        match $self {
+            Self::IntervalF32($model) => $value,
+            Self::IntervalF64($model) => $value,
+            _ => Err(ModelError::option("model", $self.kind(), "an interval network")),
+        }
+    };
+}
+
+impl Model {
+    /// Fits the configured model to the training part of a record; lags are searched first where the configuration says
+    /// so. The test part is not looked at.
+    ///
+    /// # Errors
+    /// [`ModelError`] if an option is out of range, the record is too short for what was asked, a checkpoint is damaged
+    /// or of another fit, or no epoch gave a finite result.
+    pub fn fit(
+        dataset: &Dataset,
+        split: &Split,
+        config: &FitConfig,
+        options: FitOptions<'_>,
+    ) -> Result<(Self, TrainInfo)> {
+        config.check()?;
+        let mut config = config.clone();
+        if config.lag_search {
+            config.lags = search_lags(dataset, split, &config)?;
+        }
+        let config = &config;
+        match (config.model.method(), config.precision) {
+            (Method::Linear, _) => {
+                let started = std::time::Instant::now();
+                let model = LinearModel::fit(dataset, split, config)?;
+                let info = TrainInfo {
+                    stages: Vec::new(),
+                    history: Vec::new(),
+                    duration: started.elapsed(),
+                };
+                Ok((Self::Linear(model), info))
+            }
+            (Method::Interval, Precision::F32) => fitted(fit::<f32>(dataset, split, config, options)),
+            (Method::Interval, Precision::F64) => fitted(fit::<f64>(dataset, split, config, options)),
+            (_, Precision::F32) => fitted(fit_gaussian::<f32>(dataset, split, config, options)),
+            (_, Precision::F64) => fitted(fit_gaussian::<f64>(dataset, split, config, options)),
+        }
     }
 
-    /// θ, flat; [`Architecture::layout`] says what is where.
-    #[must_use]
-    pub fn theta(&self) -> &[T] {
-        &self.theta
+    /// Reads a model file.
+    ///
+    /// The model is the saved one to the bit. Sizes in the file are compared with its length before anything of that size
+    /// is built.
+    ///
+    /// # Errors
+    /// [`ModelError::File`] if the file cannot be read, [`ModelError::Format`] with what was found and what was expected
+    /// if it is anything but an undamaged model of a known format.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let (reader, metadata) = TensorReader::open(path.as_ref(), "model")?;
+        let model = if reader.precision()? == f32::NAME {
+            let stored = Stored::<f32>::read(&reader, &metadata)?;
+            match stored.method() {
+                Method::Interval => stored.into_interval().map(Self::IntervalF32),
+                _ => stored.into_gaussian().map(Self::GaussianF32),
+            }
+        } else {
+            let stored = Stored::<f64>::read(&reader, &metadata)?;
+            match stored.method() {
+                Method::Interval => stored.into_interval().map(Self::IntervalF64),
+                Method::Linear => stored.into_linear().map(Self::Linear),
+                _ => stored.into_gaussian().map(Self::GaussianF64),
+            }
+        };
+        model.ok_or_else(|| reader.damaged("its tensors are f32, an ARX model's are f64"))
     }
 
-    /// Δ_lo and Δ_hi, flat, both non-negative.
-    #[must_use]
-    pub fn margins(&self) -> (&[T], &[T]) {
-        (&self.margin_lower, &self.margin_upper)
+    /// Writes the model to a file, `model.safetensors` by convention, replacing it in one step.
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::save`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        any!(self, model => model.save(path))
     }
 
-    /// Scaling of the channels.
+    /// Which model it is.
     #[must_use]
-    pub fn normaliser(&self) -> &Normaliser {
-        &self.normaliser
+    pub fn kind(&self) -> ModelKind {
+        self.config().model
     }
 
-    /// Input channels it was fitted on.
+    /// Numbers that were fitted, without margins and spreads: coefficients, or weights of all members.
     #[must_use]
-    pub fn inputs(&self) -> &[Channel] {
-        &self.inputs
+    pub fn parameters(&self) -> usize {
+        match self {
+            Self::IntervalF32(model) => model.theta().len(),
+            Self::IntervalF64(model) => model.theta().len(),
+            Self::GaussianF32(model) => model.members().iter().map(Vec::len).sum(),
+            Self::GaussianF64(model) => model.members().iter().map(Vec::len).sum(),
+            Self::Linear(model) => model.arx().coefficients.iter().map(|row| row.len() + 1).sum(),
+        }
     }
 
-    /// Output channels it was fitted on.
+    /// Channels it was fitted on, and their scaling.
     #[must_use]
-    pub fn outputs(&self) -> &[Channel] {
-        &self.outputs
-    }
-
-    /// Sample time of the record it was fitted on.
-    #[must_use]
-    pub fn sample_time(&self) -> Option<f64> {
-        self.sample_time
+    pub fn signature(&self) -> &Signature {
+        any!(self, model => model.signature())
     }
 
     /// The resolved configuration of the fit.
     #[must_use]
     pub fn config(&self) -> &FitConfig {
-        &self.config
+        any!(self, model => model.config())
     }
 
     /// Free-run simulation with prediction intervals over every segment of a part, started as the model was trained.
@@ -79,60 +166,61 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
-        let mut bands = Vec::new();
-        let mut stepper = Stepper::new(&self.architecture, &self.theta);
-        let mut network = Network::new(&self.architecture);
-        let parameters = self.interval_parameters();
-        let scaled = self.checked_scale(dataset)?;
-        for window in runs(dataset, part, self.architecture.lags, self.config.initial)? {
-            let mut run = Run::new(&self.architecture, window, self.config.initial);
-            run.simulate(&mut stepper, &self.architecture, &scaled, self.config.initial);
-            run.bound(&mut network, &parameters);
-            bands.push(self.band(&run, window));
+        any!(self, model => model.simulate(dataset, part))
+    }
+
+    /// The same model with a band for another coverage, where that needs no training: the Gaussian baselines.
+    ///
+    /// # Errors
+    /// If `coverage` is not between 0 and 1, or the model's band was fitted for its own coverage.
+    pub fn at_coverage(&self, coverage: f64) -> Result<Self> {
+        match self {
+            Self::GaussianF32(model) => model.at_coverage(coverage).map(Self::GaussianF32),
+            Self::GaussianF64(model) => model.at_coverage(coverage).map(Self::GaussianF64),
+            _ => Err(ModelError::option(
+                "coverage",
+                coverage,
+                format!("{}, which this band was fitted for", self.config().coverage),
+            )),
         }
-        Ok(bands)
     }
 
-    pub(crate) fn interval_parameters(&self) -> IntervalParameters<T> {
-        let mut parameters = IntervalParameters::new(&self.architecture.layout());
-        parameters.update(&self.theta, &self.margin_lower, &self.margin_upper);
-        parameters
+    /// Simulation with another feedback of intervals, as [`IntervalModel::simulate_with`].
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::simulate_with`], and if the model is no interval network.
+    pub fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+        interval!(self, model => model.simulate_with(dataset, part, mode))
     }
 
-    pub(crate) fn checked_scale(&self, dataset: &Dataset) -> Result<intervalid_data::Scaled<T>> {
-        for (what, expected, found) in [
-            ("inputs", self.inputs.len(), dataset.inputs().len()),
-            ("outputs", self.outputs.len(), dataset.outputs().len()),
-        ] {
-            if expected != found {
-                return Err(ModelError::Channels { what, expected, found });
+    /// Certified bounds, as [`IntervalModel::simulate_certified`].
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::simulate_certified`], and if the model is no interval network.
+    pub fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
+        interval!(self, model => model.simulate_certified(dataset, part))
+    }
+}
+
+fn fitted<M: Into<Model>>(result: Result<(M, TrainInfo)>) -> Result<(Model, TrainInfo)> {
+    result.map(|(model, info)| (model.into(), info))
+}
+
+/// A model of one kind is a model.
+macro_rules! from {
+    ($($model:ty => $variant:ident),+) => {
+        $(impl From<$model> for Model {
+            fn from(model: $model) -> Self {
+                Self::$variant(model)
             }
-        }
-        Ok(self.normaliser.scale(dataset))
-    }
+        })+
+    };
+}
 
-    pub(crate) fn band(&self, run: &Run<T>, window: Window) -> Band {
-        let outputs = self.outputs.len();
-        let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
-        let physical = |values: &[T]| -> Vec<Vec<f64>> {
-            (0..outputs)
-                .map(|output| {
-                    let value = |step| {
-                        self.normaliser
-                            .output_to_physical(output, values[step * outputs + output])
-                    };
-                    (0..steps).map(value).collect()
-                })
-                .collect()
-        };
-        Band {
-            experiment: window.experiment,
-            first: window.start + 1,
-            warmup: run.warmup.min(steps),
-            lower: physical(&run.lower),
-            centre: physical(&run.y),
-            upper: physical(&run.upper),
-            diverged_at: run.diverged_at,
-        }
-    }
+from! {
+    IntervalModel<f32> => IntervalF32,
+    IntervalModel<f64> => IntervalF64,
+    GaussianModel<f32> => GaussianF32,
+    GaussianModel<f64> => GaussianF64,
+    LinearModel => Linear
 }

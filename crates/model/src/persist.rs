@@ -1,38 +1,51 @@
 //! `model.safetensors`: a fitted model in one file that other programs can read too.
 //!
-//! Tensors are row-major in the model's precision: `theta.<layer>.weight`, `.recurrent`, `.bias` (and
-//! `theta.linear.weight` for a linear path), with `margin_lower.…` and `margin_upper.…` of the same suffixes, both ≥ 0
-//! (Δ after σ_Δ, spec section 5). The metadata key `intervalid` is a JSON string:
+//! Tensors are row-major in the model's precision. `<layer>` counts from 0, the last one is the read-out:
+//!
+//! | model | tensors |
+//! |---|---|
+//! | interval | `theta.<layer>.weight`, `.recurrent`, `.bias` (`theta.linear.weight` for a linear path), and the same under `margin_lower.` and `margin_upper.`, both ≥ 0 (Δ after σ_Δ, spec section 5) |
+//! | dropout | as `theta.` above; the read-out's rows are the means of all outputs, then s of all outputs |
+//! | Bayesian | the same, `theta.` are the means and `spread.` ≥ 0 the standard deviations |
+//! | ensemble | the same under `member.0.theta.`, `member.1.theta.` … |
+//! | ARX | `theta.linear.weight`, `theta.linear.bias`, always f64 |
+//!
+//! The metadata key `intervalid` is a JSON string:
 //!
 //! | field | content |
 //! |---|---|
 //! | `format` | 1 |
 //! | `version` | of the program that wrote it, for information |
-//! | `architecture` | `inode` or `ilstm` |
+//! | `architecture` | name of the model: `inode`, `ilstm`, `bnode` … `arx` |
 //! | `lags` | `nx`, `nd`, `ny` |
-//! | `hidden` | widths, first to last |
+//! | `hidden` | widths, first to last; none in ARX |
 //! | `linear_path` | whether y = A·x + network |
 //! | `initial_state` | `zero`, `measured` or `warmup:N` |
 //! | `coverage` | α |
 //! | `sample_time` | seconds or null |
 //! | `channels` | `inputs` and `outputs`, each with `name` and `unit` |
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
+//! | `half_width` | of ARX only: half the width of the band of each output, in its unit |
 //! | `config` | the resolved configuration of the fit |
 //!
-//! With spec sections 2 and 3 this is enough to rebuild the forward pass; a test below does so by naive loops.
+//! With spec sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use intervalid_data::{Channel, InitialState, Lags, Normaliser, Scale};
+use intervalid_data::{ArxModel, Channel, InitialState, Lags, Normaliser, Scale};
 use intervalid_interval::Real;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::model::Model;
-use crate::network::{Architecture, Block, NetworkKind};
+use crate::gaussian::GaussianModel;
+use crate::interval_model::IntervalModel;
+use crate::kind::{Method, ModelKind};
+use crate::linear::LinearModel;
+use crate::network::{Architecture, Block, Head, LayerId, NetworkKind, Role};
+use crate::signature::Signature;
 use crate::tensors::{TensorReader, TensorWriter};
 
 /// Grows with every change of the file's content that an older reader would get wrong.
@@ -41,6 +54,7 @@ const FORMAT: u64 = 1;
 const THETA: &str = "theta";
 const MARGIN_LOWER: &str = "margin_lower";
 const MARGIN_UPPER: &str = "margin_upper";
+const SPREAD: &str = "spread";
 
 /// The metadata; its field names are public interface.
 #[derive(Serialize, Deserialize)]
@@ -49,7 +63,7 @@ struct Header {
     format: u64,
     #[serde(default)]
     version: String,
-    architecture: ArchitectureName,
+    architecture: ModelKind,
     lags: Lags,
     hidden: Vec<usize>,
     #[serde(default)]
@@ -59,6 +73,8 @@ struct Header {
     sample_time: Option<f64>,
     channels: Channels,
     normaliser: Normaliser,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    half_width: Vec<f64>,
     config: FitConfig,
 }
 
@@ -68,22 +84,6 @@ struct FormatProbe {
     format: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ArchitectureName {
-    Inode,
-    Ilstm,
-}
-
-impl From<NetworkKind> for ArchitectureName {
-    fn from(kind: NetworkKind) -> Self {
-        match kind {
-            NetworkKind::Node => Self::Inode,
-            NetworkKind::Lstm => Self::Ilstm,
-        }
-    }
-}
-
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Channels {
@@ -91,7 +91,207 @@ struct Channels {
     outputs: Vec<Channel>,
 }
 
-impl<T: Real> Model<T> {
+/// A file's content: parameter vectors of one layout, in the order of [`set_names`].
+pub(crate) struct Stored<T> {
+    config: FitConfig,
+    signature: Signature,
+    half_width: Vec<f64>,
+    sets: Vec<Vec<T>>,
+}
+
+/// Prefixes of the parameter vectors of a model.
+fn set_names(config: &FitConfig) -> Vec<String> {
+    match config.model.method() {
+        Method::Interval => [THETA, MARGIN_LOWER, MARGIN_UPPER].map(str::to_owned).to_vec(),
+        Method::Bayesian => [THETA, SPREAD].map(str::to_owned).to_vec(),
+        Method::Dropout | Method::Linear => vec![THETA.to_owned()],
+        Method::Ensemble => (0..config.members)
+            .map(|member| format!("member.{member}.{THETA}"))
+            .collect(),
+    }
+}
+
+/// The network of a configuration; none for ARX.
+fn architecture(config: &FitConfig, signature: &Signature) -> Option<Architecture> {
+    Some(Architecture {
+        kind: config.model.network()?,
+        inputs: signature.inputs.len(),
+        outputs: signature.outputs.len(),
+        lags: config.lags,
+        hidden: config.hidden.clone(),
+        linear_path: config.linear_path,
+        head: match config.model.method() {
+            Method::Interval | Method::Linear => Head::Point,
+            Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,
+        },
+    })
+}
+
+/// Matrices and biases of one parameter vector.
+fn blocks(config: &FitConfig, signature: &Signature) -> Vec<Block> {
+    if let Some(architecture) = architecture(config, signature) {
+        return architecture.layout().blocks().to_vec();
+    }
+    let (rows, columns) = (signature.outputs.len(), regressor_len(config, signature));
+    let block = |role, columns, start: usize| Block {
+        layer: LayerId::Linear,
+        role,
+        rows,
+        columns,
+        range: start..start + rows * columns,
+    };
+    vec![block(Role::Weight, columns, 0), block(Role::Bias, 1, rows * columns)]
+}
+
+fn regressor_len(config: &FitConfig, signature: &Signature) -> usize {
+    let (inputs, outputs) = (signature.inputs.len(), signature.outputs.len());
+    config.lags.regressor_len(inputs, outputs)
+}
+
+impl<T: Real> Stored<T> {
+    fn write(&self, path: &Path) -> Result<()> {
+        let refused = |reason| ModelError::Format {
+            what: "model",
+            path: path.to_owned(),
+            reason,
+        };
+        let blocks = blocks(&self.config, &self.signature);
+        let names = set_names(&self.config);
+        check_values(&names, &self.sets, &blocks).map_err(refused)?;
+        let Signature {
+            inputs,
+            outputs,
+            sample_time,
+            normaliser,
+        } = self.signature.clone();
+        let header = Header {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            architecture: self.config.model,
+            lags: self.config.lags,
+            hidden: match self.config.model.network() {
+                Some(_) => self.config.hidden.clone(),
+                None => Vec::new(),
+            },
+            linear_path: self.config.linear_path,
+            initial_state: self.config.initial,
+            coverage: self.config.coverage,
+            sample_time,
+            channels: Channels { inputs, outputs },
+            normaliser,
+            half_width: self.half_width.clone(),
+            config: self.config.clone(),
+        };
+        let metadata = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
+        let mut file = TensorWriter::default();
+        for (prefix, values) in names.iter().zip(&self.sets) {
+            for block in &blocks {
+                let name = format!("{prefix}.{}", block.name());
+                file.push(name, block.shape(), &values[block.range.clone()]);
+            }
+        }
+        file.write(path, metadata)
+    }
+
+    /// The content of an opened file.
+    pub(crate) fn read(reader: &TensorReader, metadata: &str) -> Result<Self> {
+        let header = read_header(metadata).map_err(|reason| reader.damaged(reason))?;
+        let tensors = reader.tensors()?;
+        let Channels { inputs, outputs } = header.channels;
+        let signature = Signature {
+            inputs,
+            outputs,
+            sample_time: header.sample_time,
+            normaliser: header.normaliser,
+        };
+        let config = header.config;
+        check_size::<T>(&config, &signature, &tensors).map_err(|reason| reader.damaged(reason))?;
+        let blocks = blocks(&config, &signature);
+        let names = set_names(&config);
+        check_names(&names, &blocks, &tensors).map_err(|reason| reader.damaged(reason))?;
+        let set = |prefix: &String| -> Result<Vec<T>> {
+            let mut values = Vec::new();
+            for block in &blocks {
+                let name = format!("{prefix}.{}", block.name());
+                values.extend(reader.get::<T>(&tensors, &name, &block.shape())?);
+            }
+            Ok(values)
+        };
+        let sets = names.iter().map(set).collect::<Result<Vec<_>>>()?;
+        check_values(&names, &sets, &blocks).map_err(|reason| reader.damaged(reason))?;
+        Ok(Self {
+            config,
+            signature,
+            half_width: header.half_width,
+            sets,
+        })
+    }
+
+    /// Where its intervals come from.
+    pub(crate) fn method(&self) -> Method {
+        self.config.model.method()
+    }
+
+    /// The interval network in it, if it is one.
+    pub(crate) fn into_interval(self) -> Option<IntervalModel<T>> {
+        let architecture = architecture(&self.config, &self.signature)?;
+        match <[Vec<T>; 3]>::try_from(self.sets) {
+            Ok([theta, margin_lower, margin_upper]) if self.config.model.method() == Method::Interval => {
+                Some(IntervalModel {
+                    architecture,
+                    theta,
+                    margin_lower,
+                    margin_upper,
+                    signature: self.signature,
+                    config: self.config,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The network with Gaussian likelihood in it, if it is one.
+    pub(crate) fn into_gaussian(self) -> Option<GaussianModel<T>> {
+        let architecture = architecture(&self.config, &self.signature)?;
+        let mut members = self.sets;
+        let spread = match self.config.model.method() {
+            Method::Bayesian => members.pop()?,
+            Method::Dropout | Method::Ensemble => Vec::new(),
+            Method::Interval | Method::Linear => return None,
+        };
+        Some(GaussianModel {
+            architecture,
+            members,
+            spread,
+            signature: self.signature,
+            config: self.config,
+        })
+    }
+}
+
+impl Stored<f64> {
+    /// The ARX model in it, if it is one.
+    pub(crate) fn into_linear(mut self) -> Option<LinearModel> {
+        if self.config.model.method() != Method::Linear {
+            return None;
+        }
+        let columns = regressor_len(&self.config, &self.signature);
+        let mut theta = self.sets.pop()?;
+        let bias = theta.split_off(self.signature.outputs.len() * columns);
+        Some(LinearModel {
+            arx: ArxModel {
+                lags: self.config.lags,
+                coefficients: theta.chunks(columns).map(<[f64]>::to_vec).collect(),
+                bias,
+            },
+            half_width: self.half_width,
+            signature: self.signature,
+            config: self.config,
+        })
+    }
+}
+
+impl<T: Real> IntervalModel<T> {
     /// Writes the model to a file, `model.safetensors` by convention.
     ///
     /// The file is replaced in one step: a reader sees the old one or the new one, whatever happens meanwhile.
@@ -100,100 +300,63 @@ impl<T: Real> Model<T> {
     /// [`ModelError::File`] if it cannot be written; [`ModelError::Format`] if a parameter is not finite or a margin
     /// negative, since no reader would take it.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let refused = |reason| ModelError::Format {
-            what: "model",
-            path: path.to_owned(),
-            reason,
-        };
-        let layout = self.architecture.layout();
-        check_values(self, layout.blocks()).map_err(refused)?;
-        let header = Header {
-            format: FORMAT,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            architecture: self.architecture.kind.into(),
-            lags: self.architecture.lags,
-            hidden: self.architecture.hidden.clone(),
-            linear_path: self.architecture.linear_path,
-            initial_state: self.config.initial,
-            coverage: self.config.coverage,
-            sample_time: self.sample_time,
-            channels: Channels {
-                inputs: self.inputs.clone(),
-                outputs: self.outputs.clone(),
-            },
-            normaliser: self.normaliser.clone(),
-            config: self.config.clone(),
-        };
-        let metadata = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
-        let mut file = TensorWriter::default();
-        for (prefix, values) in self.named_values() {
-            for block in layout.blocks() {
-                let name = format!("{prefix}.{}", block.name());
-                file.push(name, block.shape(), &values[block.range.clone()]);
-            }
-        }
-        file.write(path, metadata)
+        let sets = vec![self.theta.clone(), self.margin_lower.clone(), self.margin_upper.clone()];
+        stored(&self.config, &self.signature, sets).write(path.as_ref())
     }
 
-    /// Reads a model of this precision; [`AnyModel::load`](crate::AnyModel::load) reads either.
+    /// Reads an interval model of this precision; [`Model::load`](crate::Model::load) reads any.
     ///
     /// The model is the saved one to the bit. Sizes in the file are compared with its length before anything of that size
     /// is built.
     ///
     /// # Errors
     /// [`ModelError::File`] if the file cannot be read, [`ModelError::Format`] with what was found and what was expected
-    /// if it is anything but an undamaged model of a known format.
+    /// if it is anything but an undamaged interval model of a known format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let (reader, metadata) = TensorReader::open(path.as_ref(), "model")?;
-        read(&reader, &metadata)
-    }
-
-    fn named_values(&self) -> [(&'static str, &[T]); 3] {
-        [
-            (THETA, &self.theta),
-            (MARGIN_LOWER, &self.margin_lower),
-            (MARGIN_UPPER, &self.margin_upper),
-        ]
+        let stored = Stored::read(&reader, &metadata)?;
+        let found = stored.config.model;
+        stored
+            .into_interval()
+            .ok_or_else(|| reader.damaged(format!("it is a model {found}, expected an interval network")))
     }
 }
 
-/// The model in an opened file.
-pub(crate) fn read<T: Real>(reader: &TensorReader, metadata: &str) -> Result<Model<T>> {
-    let header = read_header(metadata).map_err(|reason| reader.damaged(reason))?;
-    let tensors = reader.tensors()?;
-    let architecture = Architecture {
-        kind: header.config.network,
-        inputs: header.channels.inputs.len(),
-        outputs: header.channels.outputs.len(),
-        lags: header.lags,
-        hidden: header.hidden,
-        linear_path: header.linear_path,
-    };
-    check_size::<T>(&architecture, &tensors).map_err(|reason| reader.damaged(reason))?;
-    let layout = architecture.layout();
-    check_names(layout.blocks(), &tensors).map_err(|reason| reader.damaged(reason))?;
-    let values = |prefix: &str| -> Result<Vec<T>> {
-        let mut values = Vec::with_capacity(layout.len());
-        for block in layout.blocks() {
-            let name = format!("{prefix}.{}", block.name());
-            values.extend(reader.get::<T>(&tensors, &name, &block.shape())?);
+impl<T: Real> GaussianModel<T> {
+    /// Writes the model to a file, as [`IntervalModel::save`].
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::save`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let mut sets = self.members.clone();
+        if self.config.model.method() == Method::Bayesian {
+            sets.push(self.spread.clone());
         }
-        Ok(values)
-    };
-    let model = Model {
-        theta: values(THETA)?,
-        margin_lower: values(MARGIN_LOWER)?,
-        margin_upper: values(MARGIN_UPPER)?,
-        normaliser: header.normaliser,
-        inputs: header.channels.inputs,
-        outputs: header.channels.outputs,
-        sample_time: header.sample_time,
-        config: header.config,
-        architecture,
-    };
-    check_values(&model, layout.blocks()).map_err(|reason| reader.damaged(reason))?;
-    Ok(model)
+        stored(&self.config, &self.signature, sets).write(path.as_ref())
+    }
+}
+
+impl LinearModel {
+    /// Writes the model to a file, as [`IntervalModel::save`].
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::save`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let mut theta = self.arx.coefficients.concat();
+        theta.extend(&self.arx.bias);
+        let mut stored = stored(&self.config, &self.signature, vec![theta]);
+        stored.half_width.clone_from(&self.half_width);
+        stored.write(path.as_ref())
+    }
+}
+
+fn stored<T: Real>(config: &FitConfig, signature: &Signature, sets: Vec<Vec<T>>) -> Stored<T> {
+    Stored {
+        config: config.clone(),
+        signature: signature.clone(),
+        half_width: Vec::new(),
+        sets,
+    }
 }
 
 fn read_header(metadata: &str) -> Result<Header, String> {
@@ -217,7 +380,8 @@ fn check_header(header: &Header) -> Result<(), String> {
     let config = &header.config;
     let lags = header.lags;
     Lags::new(lags.nx, lags.nd, lags.ny).map_err(|error| error.to_string())?;
-    if header.hidden.is_empty() || header.hidden.contains(&0) {
+    let is_network = header.architecture.network().is_some();
+    if is_network && (header.hidden.is_empty() || header.hidden.contains(&0)) {
         return Err(format!(
             "hidden is {:?}, expected one or more positive widths",
             header.hidden
@@ -225,9 +389,9 @@ fn check_header(header: &Header) -> Result<(), String> {
     }
     config.check().map_err(|error| format!("its config: {error}"))?;
     let agree = [
-        ("architecture", header.architecture == config.network.into()),
+        ("architecture", header.architecture == config.model),
         ("lags", lags == config.lags),
-        ("hidden", header.hidden == config.hidden),
+        ("hidden", !is_network || header.hidden == config.hidden),
         ("linear_path", header.linear_path == config.linear_path),
         ("initial_state", header.initial_state == config.initial),
         ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
@@ -244,6 +408,14 @@ fn check_header(header: &Header) -> Result<(), String> {
     check_channels("output", &header.channels.outputs, &header.normaliser.outputs)?;
     if header.channels.outputs.is_empty() {
         return Err("it has no output channel, expected at least one".to_owned());
+    }
+    let widths = if is_network { 0 } else { header.channels.outputs.len() };
+    let sound = |width: &f64| width.is_finite() && *width >= 0.0;
+    if header.half_width.len() != widths || !header.half_width.iter().all(sound) {
+        let found = &header.half_width;
+        return Err(format!(
+            "half_width is {found:?}, expected {widths} number(s), none negative"
+        ));
     }
     let mut seen = HashSet::new();
     let Channels { inputs, outputs } = &header.channels;
@@ -273,76 +445,94 @@ fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<
 }
 
 /// Compares the number of parameters with the bytes that are there, before anything of that size is built.
-fn check_size<T: Real>(architecture: &Architecture, tensors: &SafeTensors<'_>) -> Result<(), String> {
+fn check_size<T: Real>(config: &FitConfig, signature: &Signature, tensors: &SafeTensors<'_>) -> Result<(), String> {
     let found: usize = tensors.iter().map(|(_, view)| view.data().len()).sum();
-    let expected = parameters(architecture).and_then(|count| count.checked_mul(3 * size_of::<T>()));
+    // Not by `set_names`, which would build as many names as the file claims members.
+    let sets = match config.model.method() {
+        Method::Interval => 3,
+        Method::Bayesian => 2,
+        Method::Dropout | Method::Linear => 1,
+        Method::Ensemble => config.members,
+    };
+    let expected = parameters(config, signature)
+        .and_then(|count| count.checked_mul(sets))
+        .and_then(|count| count.checked_mul(size_of::<T>()));
     if expected == Some(found) {
         return Ok(());
     }
     let expected = expected.map_or_else(|| "far more".to_owned(), |bytes| bytes.to_string());
     Err(format!(
-        "it holds {found} bytes of tensors, its metadata call for {expected} (three times each parameter, as {})",
+        "it holds {found} bytes of tensors, its metadata call for {expected} ({sets} times each parameter, as {})",
         T::NAME
     ))
 }
 
 /// Number of parameters, or `None` where it overflows.
-fn parameters(architecture: &Architecture) -> Option<usize> {
-    let lags = architecture.lags;
+fn parameters(config: &FitConfig, signature: &Signature) -> Option<usize> {
+    let (lags, inputs, outputs) = (config.lags, signature.inputs.len(), signature.outputs.len());
     let regressor = lags
         .ny
-        .checked_mul(architecture.outputs)?
-        .checked_add(lags.nx.checked_add(1)?.checked_mul(architecture.inputs)?)?;
+        .checked_mul(outputs)?
+        .checked_add(lags.nx.checked_add(1)?.checked_mul(inputs)?)?;
+    let Some(network) = config.model.network() else {
+        return outputs.checked_mul(regressor.checked_add(1)?);
+    };
     let mut total = 0_usize;
     let mut inner = regressor;
-    for &width in &architecture.hidden {
-        let (out, columns) = match architecture.kind {
+    for &width in &config.hidden {
+        let (out, columns) = match network {
             NetworkKind::Node => (width, inner.checked_add(1)?),
             NetworkKind::Lstm => (width.checked_mul(4)?, inner.checked_add(width)?.checked_add(1)?),
         };
         total = total.checked_add(out.checked_mul(columns)?)?;
         inner = width;
     }
-    let linear = if architecture.linear_path { regressor } else { 0 };
-    let columns = inner.checked_add(1)?.checked_add(linear)?;
-    total.checked_add(architecture.outputs.checked_mul(columns)?)
+    let readout = match config.model.method() {
+        Method::Interval | Method::Linear => outputs,
+        Method::Bayesian | Method::Dropout | Method::Ensemble => outputs.checked_mul(2)?,
+    };
+    total = total.checked_add(readout.checked_mul(inner.checked_add(1)?)?)?;
+    let linear = if config.linear_path { regressor } else { 0 };
+    total.checked_add(outputs.checked_mul(linear)?)
 }
 
-fn check_names(blocks: &[Block], tensors: &SafeTensors<'_>) -> Result<(), String> {
-    let expected: HashSet<String> = [THETA, MARGIN_LOWER, MARGIN_UPPER]
+fn check_names(sets: &[String], blocks: &[Block], tensors: &SafeTensors<'_>) -> Result<(), String> {
+    let expected: HashSet<String> = sets
         .iter()
         .flat_map(|prefix| blocks.iter().map(move |block| format!("{prefix}.{}", block.name())))
         .collect();
     let mut found = tensors.names();
     found.sort_unstable();
     match found.into_iter().find(|name| !expected.contains(*name)) {
-        Some(name) => Err(format!("it has a tensor `{name}` that this network does not have")),
+        Some(name) => Err(format!("it has a tensor `{name}` that this model does not have")),
         None => Ok(()),
     }
 }
 
-/// Finite parameters, margins ≥ 0, and finite bounds θ - Δ_lo and θ + Δ_hi.
-fn check_values<T: Real>(model: &Model<T>, blocks: &[Block]) -> Result<(), String> {
-    for block in blocks {
-        for (position, index) in block.range.clone().enumerate() {
-            let at = |prefix: &str| format!("tensor `{prefix}.{}` at position {position}", block.name());
-            let theta = model.theta[index];
-            if !theta.is_finite() {
-                return Err(format!("{} is {theta}, expected a number", at(THETA)));
-            }
-            let margins = [
-                (MARGIN_LOWER, model.margin_lower[index], -T::one()),
-                (MARGIN_UPPER, model.margin_upper[index], T::one()),
-            ];
-            for (prefix, margin, sign) in margins {
-                if !(margin >= T::zero() && margin.is_finite()) {
-                    return Err(format!("{} is {margin}, expected zero or more", at(prefix)));
+/// Finite parameters, margins and spreads ≥ 0, and finite bounds θ - Δ_lo and θ + Δ_hi.
+fn check_values<T: Real>(names: &[String], sets: &[Vec<T>], blocks: &[Block]) -> Result<(), String> {
+    for (name, values) in names.iter().zip(sets) {
+        let sign = match name.as_str() {
+            MARGIN_LOWER => Some(-T::one()),
+            MARGIN_UPPER | SPREAD => Some(T::one()),
+            _ => None,
+        };
+        for block in blocks {
+            for (position, index) in block.range.clone().enumerate() {
+                let at = || format!("tensor `{name}.{}` at position {position}", block.name());
+                let value = values[index];
+                let Some(sign) = sign else {
+                    if !value.is_finite() {
+                        return Err(format!("{} is {value}, expected a number", at()));
+                    }
+                    continue;
+                };
+                if !(value >= T::zero() && value.is_finite()) {
+                    return Err(format!("{} is {value}, expected zero or more", at()));
                 }
-                if !(theta + sign * margin).is_finite() {
-                    return Err(format!(
-                        "{} is {margin}, which overflows around θ = {theta}",
-                        at(prefix)
-                    ));
+                let theta = sets[0][index];
+                if !(theta + sign * value).is_finite() {
+                    return Err(format!("{} is {value}, which overflows around θ = {theta}", at()));
                 }
             }
         }

@@ -5,7 +5,7 @@ use intervalid_interval::Real;
 use intervalid_interval::kernel::{IntervalWeights, fill_channels, padded, product, sigmoid, tanh};
 
 use crate::error::{ModelError, Result};
-use crate::model::Model;
+use crate::interval_model::IntervalModel;
 use crate::network::{NetworkKind, Stepper, TILE};
 use crate::prediction::Band;
 use crate::simulate::{DIVERGED, Run};
@@ -18,7 +18,7 @@ use crate::simulate::{DIVERGED, Run};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecursionMode {
     /// Nothing: each step starts from the crisp regressor and the crisp states, as in training. The band of
-    /// [`Model::simulate`].
+    /// [`IntervalModel::simulate`].
     #[default]
     Recentred,
     /// The bounds at sample k are those of an interval recursion of n ≥ 1 steps that starts from the crisp regressor and
@@ -30,7 +30,7 @@ pub enum RecursionMode {
     Full,
 }
 
-impl<T: Real> Model<T> {
+impl<T: Real> IntervalModel<T> {
     /// Free-run simulation whose bounds come from an interval recursion; the point predictions are those of
     /// [`simulate`](Self::simulate).
     ///
@@ -46,7 +46,7 @@ impl<T: Real> Model<T> {
             RecursionMode::KStep(steps) => steps,
             RecursionMode::Full => usize::MAX,
         };
-        let scaled = self.checked_scale(dataset)?;
+        let scaled = self.signature.scale(dataset)?;
         let windows = runs(dataset, part, self.architecture.lags, self.config.initial)?;
         let mut stepper = Stepper::new(&self.architecture, &self.theta);
         let mut recursion = Recursion::new(self);
@@ -91,7 +91,7 @@ struct RecursionLayer<T> {
 }
 
 impl<T: Real> Recursion<T> {
-    fn new(model: &Model<T>) -> Self {
+    fn new(model: &IntervalModel<T>) -> Self {
         let layout = model.architecture.layout();
         let parameters = model.interval_parameters();
         let (lower, upper) = (&parameters.lower, &parameters.upper);
@@ -121,7 +121,7 @@ impl<T: Real> Recursion<T> {
         }
     }
 
-    fn reserve(&mut self, model: &Model<T>, width: usize) {
+    fn reserve(&mut self, model: &IntervalModel<T>, width: usize) {
         let resize = |bounds: &mut Bounds<T>, channels: usize| {
             for side in bounds {
                 side.resize(channels * width, T::zero());
@@ -147,7 +147,7 @@ impl<T: Real> Recursion<T> {
     ///
     /// Starts 0, 1, … K-n run n steps each, many at once as samples of a tile: the first one gives the bounds of its n
     /// samples, every other one that of its last.
-    fn bound(&mut self, model: &Model<T>, run: &mut Run<T>, window: Window, horizon: usize) {
+    fn bound(&mut self, model: &IntervalModel<T>, run: &mut Run<T>, window: Window, horizon: usize) {
         let outputs = model.architecture.outputs;
         let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
         let horizon = horizon.min(steps);
@@ -214,7 +214,7 @@ impl<T: Real> Recursion<T> {
     /// x(k) of each lane, `since` steps after its start: the crisp regressor, but for outputs predicted since.
     fn write_regressors(
         &mut self,
-        model: &Model<T>,
+        model: &IntervalModel<T>,
         run: &Run<T>,
         window: Window,
         first: usize,
@@ -344,7 +344,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{Recipe, recipes};
 
-    fn simulate<T: Real>(model: &Model<T>, recipe: &Recipe, samples: usize, mode: RecursionMode) -> Band {
+    fn simulate<T: Real>(model: &IntervalModel<T>, recipe: &Recipe, samples: usize, mode: RecursionMode) -> Band {
         let (dataset, part) = recipe.dataset(samples);
         model.simulate_with(&dataset, &part, mode).expect("simulates").remove(0)
     }
@@ -400,7 +400,7 @@ mod tests {
             let horizon = 4;
             let band = simulate(&model, &recipe, 50, RecursionMode::KStep(horizon));
             assert_eq!(band.diverged_at, None);
-            let scaled = model.checked_scale(&dataset).expect("fits");
+            let scaled = model.signature.scale(&dataset).expect("fits");
             let (lags, initial) = (model.architecture.lags, model.config.initial);
             let window = runs(&dataset, &part, lags, initial).expect("long enough")[0];
             let mut run = Run::new(&model.architecture, window, initial);
@@ -434,7 +434,7 @@ mod tests {
                     outputs.push(network.step(&x, &mut states));
                 }
                 for (output, &(lower, upper)) in outputs[step - start].iter().enumerate() {
-                    let scale = model.normaliser.outputs[output];
+                    let scale = model.signature.normaliser.outputs[output];
                     assert!((band.lower[output][step] - scale.to_physical(lower)).abs() < 1e-12);
                     assert!((band.upper[output][step] - scale.to_physical(upper)).abs() < 1e-12);
                 }

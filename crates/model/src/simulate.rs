@@ -1,6 +1,6 @@
 //! Free runs of whole records, and their bands.
 
-use intervalid_data::{InitialState, Scaled, Window, write_input_taps};
+use intervalid_data::{InitialState, Lags, Scaled, Window, write_input_taps};
 use intervalid_interval::Real;
 
 use crate::network::{Architecture, Frames, IntervalParameters, Network, Stepper, TILE};
@@ -26,6 +26,64 @@ pub(crate) struct Run<T> {
     outputs: usize,
     regressor: Vec<T>,
     tile: [Vec<T>; 2],
+}
+
+/// Feeds `step(index, regressor, prediction)` its own predictions, after the measured outputs that `initial` knows.
+///
+/// Predictions go into `y`, `[step][output]`. Returns the first step whose prediction was not finite or far out, where
+/// the run ends.
+pub(crate) fn free_run<T: Real>(
+    scaled: &Scaled<T>,
+    window: Window,
+    (lags, initial): (Lags, InitialState),
+    regressor: &mut [T],
+    y: &mut [T],
+    mut step: impl FnMut(usize, &[T], &mut [T]),
+) -> Option<usize> {
+    let experiment = &scaled.experiments()[window.experiment];
+    let (start, outputs) = (window.start, experiment.outputs());
+    let known = initial.known_outputs(start, lags);
+    let limit = T::of(DIVERGED);
+    for (index, k) in window.predicted().enumerate() {
+        write_input_taps(experiment, lags, k, regressor);
+        let (past, rest) = y.split_at_mut(index * outputs);
+        for lag in 1..=lags.ny {
+            let to = &mut regressor[(lag - 1) * outputs..lag * outputs];
+            match k.checked_sub(lag) {
+                Some(sample) if known.contains(&sample) => {
+                    for (output, to) in to.iter_mut().enumerate() {
+                        *to = experiment.output(output)[sample];
+                    }
+                }
+                Some(sample) if sample > start => {
+                    let at = (sample - start - 1) * outputs;
+                    to.copy_from_slice(&past[at..at + outputs]);
+                }
+                _ => to.fill(T::zero()),
+            }
+        }
+        let now = &mut rest[..outputs];
+        step(index, regressor, now);
+        if now.iter().any(|y| y.is_nan() || y.abs() > limit) {
+            return Some(index);
+        }
+    }
+    None
+}
+
+/// Keeps the regressor of a step and the states before it, for the interval branch.
+fn keep_frame<T: Real>(frames: &mut Frames<T>, stepper: &Stepper<T>, step: usize, regressor: &[T]) {
+    let (tile, lane) = (step / TILE, step % TILE);
+    for (row, &value) in regressor.iter().enumerate() {
+        frames.x_mut(tile)[row * TILE + lane] = value;
+    }
+    for (kept, (h, c)) in frames.states.iter_mut().zip(stepper.states()) {
+        let base = tile * kept.size * TILE + lane;
+        for (row, (&h, &c)) in h.iter().zip(c).enumerate() {
+            kept.h[base + row * TILE] = h;
+            kept.c[base + row * TILE] = c;
+        }
+    }
 }
 
 impl<T: Real> Run<T> {
@@ -57,52 +115,19 @@ impl<T: Real> Run<T> {
         scaled: &Scaled<T>,
         initial: InitialState,
     ) {
-        let experiment = &scaled.experiments()[self.window.experiment];
-        let lags = architecture.lags;
-        let (start, outputs) = (self.window.start, self.outputs);
-        let known = initial.known_outputs(start, lags);
-        let limit = T::of(DIVERGED);
-        self.diverged_at = None;
+        let Self {
+            window,
+            frames,
+            y,
+            regressor,
+            ..
+        } = self;
         stepper.reset();
-        for (step, k) in self.window.predicted().enumerate() {
-            write_input_taps(experiment, lags, k, &mut self.regressor);
-            for lag in 1..=lags.ny {
-                let to = &mut self.regressor[(lag - 1) * outputs..lag * outputs];
-                match k.checked_sub(lag) {
-                    Some(sample) if known.contains(&sample) => {
-                        for (output, to) in to.iter_mut().enumerate() {
-                            *to = experiment.output(output)[sample];
-                        }
-                    }
-                    Some(sample) if sample > start => {
-                        let at = (sample - start - 1) * outputs;
-                        to.copy_from_slice(&self.y[at..at + outputs]);
-                    }
-                    _ => to.fill(T::zero()),
-                }
-            }
-            self.keep_frame(stepper, step);
-            let y = stepper.step(&self.regressor);
-            if y.iter().any(|y| y.is_nan() || y.abs() > limit) {
-                self.diverged_at = Some(step);
-                return;
-            }
-            self.y[step * outputs..(step + 1) * outputs].copy_from_slice(y);
-        }
-    }
-
-    fn keep_frame(&mut self, stepper: &Stepper<T>, step: usize) {
-        let (tile, lane) = (step / TILE, step % TILE);
-        for (row, &value) in self.regressor.iter().enumerate() {
-            self.frames.x_mut(tile)[row * TILE + lane] = value;
-        }
-        for (kept, (h, c)) in self.frames.states.iter_mut().zip(stepper.states()) {
-            let base = tile * kept.size * TILE + lane;
-            for (row, (&h, &c)) in h.iter().zip(c).enumerate() {
-                kept.h[base + row * TILE] = h;
-                kept.c[base + row * TILE] = c;
-            }
-        }
+        let start = (architecture.lags, initial);
+        self.diverged_at = free_run(scaled, *window, start, regressor, y, |step, regressor, y| {
+            keep_frame(frames, stepper, step, regressor);
+            y.copy_from_slice(stepper.step(regressor));
+        });
     }
 
     /// Fills the bounds on the simulated trajectory. The point prediction is always inside.

@@ -1,7 +1,7 @@
 //! The free run allocates per record, not per step.
 
 use intervalid_data::{Channel, Dataset, Experiment, Part, Split, SplitFractions};
-use intervalid_model::{FitConfig, FitOptions, NetworkKind, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, fit};
 use intervalid_testkit::CountingAllocator;
 
 #[global_allocator]
@@ -27,11 +27,11 @@ fn record(samples: usize) -> Dataset {
 fn a_longer_run_takes_no_more_allocations() {
     let training = record(400);
     let split = Split::new(&training, SplitFractions::default()).unwrap();
-    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+    for network in [ModelKind::Inode, ModelKind::Ilstm] {
         let config = FitConfig {
             hidden: vec![6, 4],
             epochs: 1,
-            network,
+            model: network,
             strategy: Strategy::Joint,
             ..FitConfig::default()
         };

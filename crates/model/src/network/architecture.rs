@@ -17,6 +17,17 @@ pub enum NetworkKind {
     Lstm,
 }
 
+/// What the read-out says about each output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Head {
+    /// The output itself.
+    #[default]
+    Point,
+    /// Mean μ of all outputs, then s of all outputs, with standard deviation σ = softplus(s) (spec section 8).
+    Gaussian,
+}
+
 /// Shape of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Architecture {
@@ -32,6 +43,9 @@ pub struct Architecture {
     pub hidden: Vec<usize>,
     /// y = A·x + network instead of y(k-1) + network or network alone.
     pub linear_path: bool,
+    /// What the read-out gives.
+    #[serde(default)]
+    pub head: Head,
 }
 
 /// What the network's own output is added to.
@@ -74,6 +88,15 @@ impl Architecture {
     #[must_use]
     pub fn output_lags_len(&self) -> usize {
         self.lags.ny * self.outputs
+    }
+
+    /// Rows of the read-out: one per output, or mean and s of each.
+    #[must_use]
+    pub fn readout_len(&self) -> usize {
+        match self.head {
+            Head::Point => self.outputs,
+            Head::Gaussian => 2 * self.outputs,
+        }
     }
 
     pub(crate) fn base(&self) -> Base {
@@ -212,10 +235,11 @@ impl Layout {
             inner = width;
         }
         let layer = LayerId::Network(architecture.hidden.len());
-        let weight = layout.push(layer, Role::Weight, architecture.outputs, inner);
-        let bias = layout.push(layer, Role::Bias, architecture.outputs, 1);
+        let readout = architecture.readout_len();
+        let weight = layout.push(layer, Role::Weight, readout, inner);
+        let bias = layout.push(layer, Role::Bias, readout, 1);
         layout.layers.push(Layer {
-            out: architecture.outputs,
+            out: readout,
             inner,
             weight,
             recurrent: 0..0,

@@ -10,6 +10,7 @@ use super::lstm::Lstm;
 use super::node::Node;
 use super::*;
 use crate::feed::fill;
+use crate::gaussian::{draw_masks, gaussian_nll};
 use crate::loss::{Level, RqrW, mean_squared_error};
 use crate::simulate::Run;
 
@@ -31,6 +32,7 @@ fn architectures() -> Vec<Architecture> {
                     lags,
                     hidden,
                     linear_path,
+                    head: Head::Point,
                 });
             }
         }
@@ -85,6 +87,42 @@ fn losses(
         }
     }
     [mse, sum / batch.scored() as f64]
+}
+
+/// Spec section 8: ∂NLL/∂θ through whole windows, with and without dropout masks.
+#[test]
+fn likelihood_gradients_match_central_differences() {
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    for mut architecture in architectures() {
+        architecture.head = Head::Gaussian;
+        for (initial, rate) in [
+            (InitialState::ZeroPadded, None),
+            (InitialState::Measured, Some(0.3)),
+            (InitialState::Warmup(2), Some(0.3)),
+        ] {
+            let scaled = record(&mut rng, &architecture, 24);
+            let theta = random(&mut rng, architecture.layout().len(), 0.6);
+            let mut network = Network::<f64>::new(&architecture);
+            let mut batch = Batch::new(&architecture, 3, 6, initial.unscored());
+            fill(&mut batch, &scaled, architecture.lags, initial, &windows());
+            if let Some(rate) = rate {
+                draw_masks(&mut batch.frames, &architecture, rate, &mut rng);
+                assert!(batch.frames.masks.iter().flatten().any(|mask| *mask < 0.5));
+            }
+            let mut adjoint = vec![0.0; batch.y.len()];
+            let mut found = vec![0.0; theta.len()];
+            let mut loss = |theta: &[f64]| {
+                network.forward(theta, &mut batch);
+                gaussian_nll(&batch, &mut adjoint)
+            };
+            let expected = gradient(&mut loss, &theta, 1e-6);
+            loss(&theta);
+            network.backward(&theta, &batch, &mut adjoint, None, &mut found);
+            let what = format!("dNLL/dθ of {architecture:?} from {initial}, dropout {rate:?}");
+            let tolerance = Tolerance::relative(2e-5).with_absolute(2e-7);
+            assert_all_close(&what, &expected, &found, tolerance);
+        }
+    }
 }
 
 /// Spec section 6: ∂L_MSE/∂θ, ∂L_RQR-W/∂θ through centres and trajectory, ∂L_RQR-W/∂Δ, all through whole windows.

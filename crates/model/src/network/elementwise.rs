@@ -31,6 +31,25 @@ fn tanh_reverse_body<T: Real, V: Vector<T>>(y: &[T], adjoint: &mut [T]) {
     }
 }
 
+/// `to ← to·mask`
+pub(super) fn multiply<T: Real>(to: &mut [T], mask: &[T]) {
+    for (to, &mask) in to.iter_mut().zip(mask) {
+        *to *= mask;
+    }
+}
+
+/// As [`tanh_backward`] for y = mask·tanh of the argument: where the mask is not zero, the tanh is y/mask.
+pub(super) fn masked_tanh_backward<T: Real>(y: &[T], mask: &[T], adjoint: &mut [T]) {
+    for ((adjoint, &y), &mask) in adjoint.iter_mut().zip(y).zip(mask) {
+        *adjoint = if mask > T::zero() {
+            let tanh = y / mask;
+            *adjoint * mask * (T::one() - tanh * tanh)
+        } else {
+            T::zero()
+        };
+    }
+}
+
 /// Tiles of one crisp cell: `gates` holds pre-activations on entry and activations on return.
 pub(super) struct Cell<'a, T> {
     pub(super) gates: &'a mut [T],

@@ -9,6 +9,7 @@ use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
 use super::elementwise::{
     Cell, IntervalCell, IntervalCellValues, cell_backward, cell_forward, interval_cell_backward, interval_cell_forward,
+    multiply,
 };
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
@@ -18,6 +19,8 @@ pub(crate) struct Lstm<T> {
     readout: Layer,
     /// Adjoint of the read-out, `[tile][output][width]`.
     readout_delta: Vec<T>,
+    /// Adjoint of a cell's masked h, where there is dropout.
+    passed: Vec<T>,
     width: usize,
 }
 
@@ -69,8 +72,30 @@ impl<T: Real> Lstm<T> {
             cells: cells.iter().map(cell).collect(),
             readout: readout.clone(),
             readout_delta: Vec::new(),
+            passed: Vec::new(),
             width: 0,
         }
+    }
+}
+
+/// Adds Wᵀ·δ, behind the mask if there is one, to the adjoint of the h below.
+fn pass_down<T: Real>(
+    weight: &[T],
+    delta: &[T],
+    mask: Option<&[T]>,
+    passed: &mut Vec<T>,
+    h_adjoint: &mut [T],
+    width: usize,
+) {
+    let Some(mask) = mask else {
+        matmul_transposed_add(weight, delta, h_adjoint, width);
+        return;
+    };
+    passed.clear();
+    passed.resize(h_adjoint.len(), T::zero());
+    matmul_transposed_add(weight, delta, passed, width);
+    for ((to, &passed), &mask) in h_adjoint.iter_mut().zip(passed.iter()).zip(mask) {
+        *to += passed * mask;
     }
 }
 
@@ -149,6 +174,10 @@ impl<T: Real> Core<T> for Lstm<T> {
                 states.h[(tile + 1) * n..(tile + 2) * n].copy_from_slice(&cell.h[tile * n..(tile + 1) * n]);
                 states.c[(tile + 1) * n..(tile + 2) * n].copy_from_slice(&cell.c);
             }
+            // Dropout is on what the next layer sees, not on the cell's memory.
+            if let Some(mask) = frames.mask(index, tile) {
+                multiply(&mut cell.h[tile * n..(tile + 1) * n], mask);
+            }
         }
         fill_channels(&theta[self.readout.bias.clone()], y, width);
         if let Some(top) = self.cells.last() {
@@ -174,13 +203,11 @@ impl<T: Real> Core<T> for Lstm<T> {
                 cell.c_adjoint.fill(T::zero());
             }
         }
-        if let Some(top) = self.cells.last_mut() {
-            matmul_transposed_add(
-                &theta[self.readout.weight.clone()],
-                y_adjoint,
-                &mut top.h_adjoint,
-                width,
-            );
+        if let Some(top) = self.cells.len().checked_sub(1) {
+            let cell = &mut self.cells[top];
+            let weight = &theta[self.readout.weight.clone()];
+            let mask = frames.mask(top, tile);
+            pass_down(weight, y_adjoint, mask, &mut self.passed, &mut cell.h_adjoint, width);
         }
         for index in (0..self.cells.len()).rev() {
             let (before, rest) = self.cells.split_at_mut(index);
@@ -195,11 +222,14 @@ impl<T: Real> Core<T> for Lstm<T> {
                 &mut cell.c_adjoint,
                 deltas,
             );
-            let below = match before.last_mut() {
-                None => &mut *x_adjoint,
-                Some(below) => &mut below.h_adjoint,
-            };
-            matmul_transposed_add(&theta[cell.layer.weight.clone()], deltas, below, width);
+            let weight = &theta[cell.layer.weight.clone()];
+            match before.last_mut() {
+                None => matmul_transposed_add(weight, deltas, x_adjoint, width),
+                Some(below) => {
+                    let mask = frames.mask(index - 1, tile);
+                    pass_down(weight, deltas, mask, &mut self.passed, &mut below.h_adjoint, width);
+                }
+            }
             // From here on h_adjoint is that of h₋₁.
             cell.h_adjoint.fill(T::zero());
             if !place.first {

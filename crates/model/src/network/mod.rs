@@ -19,7 +19,7 @@ mod stepper;
 mod tiles;
 
 pub(crate) use self::core::TrajectoryAdjoint;
-pub use architecture::{Architecture, Block, LayerId, Layout, NetworkKind, Role};
+pub use architecture::{Architecture, Block, Head, LayerId, Layout, NetworkKind, Role};
 pub(crate) use network::Network;
 pub(crate) use parameters::{IntervalAdjoint, IntervalParameters};
 pub(crate) use stepper::Stepper;

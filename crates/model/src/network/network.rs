@@ -41,7 +41,7 @@ impl<T: Real> Network<T> {
     pub(crate) fn forward(&mut self, theta: &[T], batch: &mut Batch<T>) {
         let width = batch.width();
         self.core.reserve(batch.frames.tiles, width);
-        let row = batch.outputs * width;
+        let row = batch.rows * width;
         for group in 0..batch.groups {
             for step in 0..batch.steps {
                 batch.write_output_lags(group, step);
@@ -53,7 +53,8 @@ impl<T: Real> Network<T> {
                 };
                 let y = &mut batch.y[tile * row..(tile + 1) * row];
                 self.core.step(theta, &mut batch.frames, place, y);
-                self.add_base(theta, batch.frames.x(tile), y, width);
+                let outputs = &mut y[..batch.outputs * width];
+                self.add_base(theta, batch.frames.x(tile), outputs, width);
             }
         }
     }
@@ -68,7 +69,7 @@ impl<T: Real> Network<T> {
 
     /// Adds the gradient with respect to θ of a loss on the trajectory that [`forward`](Self::forward) just left.
     ///
-    /// `y_adjoint` is that of the predictions (`[tile][output][width]`, zero in padding) and is used up; `extra` is the
+    /// `y_adjoint` is that of the predictions (`[tile][row][width]`, zero in padding) and is used up; `extra` is the
     /// interval branch's adjoint of regressors and states.
     pub(crate) fn backward(
         &mut self,
@@ -79,7 +80,7 @@ impl<T: Real> Network<T> {
         gradient: &mut [T],
     ) {
         let width = batch.width();
-        let row = batch.outputs * width;
+        let (row, fed_back) = (batch.rows * width, batch.outputs * width);
         let lags = self.architecture.lags.ny;
         let x_len = self.architecture.regressor_len() * width;
         self.x_adjoint.resize(x_len, T::zero());
@@ -98,15 +99,16 @@ impl<T: Real> Network<T> {
                     .step_back(theta, &batch.frames, place, now, extra, &mut self.x_adjoint);
                 match self.architecture.base() {
                     Base::Zero => {}
-                    Base::LastOutput => add(&mut self.x_adjoint[..row], now),
+                    Base::LastOutput => add(&mut self.x_adjoint[..fed_back], &now[..fed_back]),
                     Base::Linear => {
-                        matmul_transposed_add(&theta[self.layout.linear.clone()], now, &mut self.x_adjoint, width);
+                        let (linear, now) = (&theta[self.layout.linear.clone()], &now[..fed_back]);
+                        matmul_transposed_add(linear, now, &mut self.x_adjoint, width);
                     }
                 }
                 if let Some(extra) = extra {
                     add(
-                        &mut self.x_adjoint[..lags * row],
-                        &extra.x[tile * x_len..tile * x_len + lags * row],
+                        &mut self.x_adjoint[..lags * fed_back],
+                        &extra.x[tile * x_len..tile * x_len + lags * fed_back],
                     );
                 }
                 // An output lag passes its adjoint on to the prediction it was; known outputs are constants.
@@ -114,7 +116,8 @@ impl<T: Real> Network<T> {
                     let back = step - 1 - lag;
                     if back >= batch.warmup {
                         let at = (group * batch.steps + back) * row;
-                        add(&mut earlier[at..at + row], &self.x_adjoint[lag * row..(lag + 1) * row]);
+                        let from = &self.x_adjoint[lag * fed_back..(lag + 1) * fed_back];
+                        add(&mut earlier[at..at + fed_back], from);
                     }
                 }
             }
@@ -122,14 +125,10 @@ impl<T: Real> Network<T> {
         self.core.gradient_add(&batch.frames, batch.steps, gradient);
         if self.architecture.base() == Base::Linear {
             let linear = &mut gradient[self.layout.linear.clone()];
-            outer_add(
-                y_adjoint,
-                &batch.frames.x,
-                linear,
-                batch.outputs,
-                self.architecture.regressor_len(),
-                width,
-            );
+            let inner = self.architecture.regressor_len();
+            for (now, x) in y_adjoint.chunks_exact(row).zip(batch.frames.x.chunks_exact(x_len)) {
+                outer_add(&now[..fed_back], x, linear, batch.outputs, inner, width);
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use intervalid_interval::kernel::{
 
 use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
-use super::elementwise::tanh_backward;
+use super::elementwise::{masked_tanh_backward, multiply, tanh_backward};
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
 
@@ -85,6 +85,9 @@ impl<T: Real> Core<T> for Node<T> {
             matmul_add(&theta[layer.weight.clone()], input, output, width);
             if is_hidden {
                 tanh(output);
+                if let Some(mask) = frames.mask(index, place.tile) {
+                    multiply(output, mask);
+                }
             }
         }
     }
@@ -92,7 +95,7 @@ impl<T: Real> Core<T> for Node<T> {
     fn step_back(
         &mut self,
         theta: &[T],
-        _frames: &Frames<T>,
+        frames: &Frames<T>,
         place: Place,
         y_adjoint: &[T],
         _extra: Option<&TrajectoryAdjoint<T>>,
@@ -108,10 +111,11 @@ impl<T: Real> Core<T> for Node<T> {
             let below = tile_of_mut(&mut before[index - 1], place.tile, layer.inner * width);
             below.fill(T::zero());
             matmul_transposed_add(&theta[layer.weight.clone()], delta, below, width);
-            tanh_backward(
-                tile_of(&self.activations[index - 1], place.tile, layer.inner * width),
-                below,
-            );
+            let activations = tile_of(&self.activations[index - 1], place.tile, layer.inner * width);
+            match frames.mask(index - 1, place.tile) {
+                None => tanh_backward(activations, below),
+                Some(mask) => masked_tanh_backward(activations, mask, below),
+            }
         }
         let first = &self.layers[0];
         let delta = tile_of(&self.deltas[0], place.tile, first.out * width);

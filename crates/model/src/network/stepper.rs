@@ -7,7 +7,7 @@ use intervalid_interval::Real;
 use intervalid_interval::kernel::{matmul_add, padded, tanh};
 
 use super::architecture::{Architecture, Base, Layer, Layout, NetworkKind};
-use super::elementwise::{Cell, cell_forward};
+use super::elementwise::{Cell, cell_forward, multiply};
 
 /// Crisp network in stepping form.
 pub(crate) struct Stepper<T> {
@@ -17,6 +17,8 @@ pub(crate) struct Stepper<T> {
     /// Transposed linear path; empty without one.
     linear: Vec<T>,
     output: Vec<T>,
+    /// Dropout masks of the hidden layers, 0 or 1/keep rate, for the next step; no layers without dropout.
+    masks: Vec<Vec<T>>,
 }
 
 /// A layer's weights in stepping form, and room for its output.
@@ -36,6 +38,8 @@ struct CellState<T> {
     c: Vec<T>,
     c_next: Vec<T>,
     tanh_c: Vec<T>,
+    /// What the next layer sees of h: all of it, or what dropout leaves.
+    seen: Vec<T>,
 }
 
 impl<T: Real> Stepper<T> {
@@ -60,13 +64,24 @@ impl<T: Real> Stepper<T> {
             NetworkKind::Lstm => architecture.hidden.iter().map(|&size| CellState::new(size)).collect(),
         };
         let linear = linear_transposed(architecture, &layout, theta);
-        let output = vec![T::zero(); padded(architecture.outputs)];
+        let output = vec![T::zero(); padded(architecture.readout_len())];
         Self {
             architecture: architecture.clone(),
             layers,
             cells,
             linear,
             output,
+            masks: Vec::new(),
+        }
+    }
+
+    /// Sets the dropout masks of the next steps, one number per hidden channel from `draw`, layer by layer.
+    pub(crate) fn set_masks(&mut self, mut draw: impl FnMut() -> T) {
+        let hidden = &self.architecture.hidden;
+        self.masks.resize(hidden.len(), Vec::new());
+        for (mask, &size) in self.masks.iter_mut().zip(hidden) {
+            mask.resize(size, T::zero());
+            mask.iter_mut().for_each(|mask| *mask = draw());
         }
     }
 
@@ -85,7 +100,7 @@ impl<T: Real> Stepper<T> {
             .map(|cell| (&cell.h[..cell.size], &cell.c[..cell.size]))
     }
 
-    /// The prediction for a regressor.
+    /// The read-out for a regressor: the predictions, and in a Gaussian head their s after them.
     pub(crate) fn step(&mut self, x: &[T]) -> &[T] {
         let outputs = self.architecture.outputs;
         let hidden = self.layers.len() - 1;
@@ -94,7 +109,7 @@ impl<T: Real> Stepper<T> {
             let layer = &mut rest[0];
             let input = match (before.last(), self.cells.get(index.wrapping_sub(1))) {
                 (None, _) => x,
-                (Some(_), Some(below)) => &below.h[..below.size],
+                (Some(_), Some(below)) => &below.seen[..below.size],
                 (Some(below), None) => &below.out[..below.size],
             };
             layer.out.copy_from_slice(&layer.bias);
@@ -104,8 +119,17 @@ impl<T: Real> Stepper<T> {
                 Some(cell) => {
                     matmul_add(&cell.h[..cell.size], &layer.recurrent, &mut layer.out, width);
                     cell.advance(&mut layer.out);
+                    cell.seen.copy_from_slice(&cell.h);
+                    if let Some(mask) = self.masks.get(index) {
+                        multiply(&mut cell.seen, mask);
+                    }
                 }
-                None if index < hidden => tanh(&mut layer.out),
+                None if index < hidden => {
+                    tanh(&mut layer.out);
+                    if let Some(mask) = self.masks.get(index) {
+                        multiply(&mut layer.out, mask);
+                    }
+                }
                 None => {}
             }
         }
@@ -122,7 +146,7 @@ impl<T: Real> Stepper<T> {
                 matmul_add(x, &self.linear, &mut self.output, width);
             }
         }
-        &self.output[..outputs]
+        &self.output[..self.architecture.readout_len()]
     }
 }
 
@@ -160,7 +184,7 @@ impl<T: Real> Affine<T> {
 }
 
 fn linear_transposed<T: Real>(architecture: &Architecture, layout: &Layout, theta: &[T]) -> Vec<T> {
-    let (inner, width) = (architecture.regressor_len(), padded(architecture.outputs));
+    let (inner, width) = (architecture.regressor_len(), padded(architecture.readout_len()));
     let mut table = vec![T::zero(); if layout.linear.is_empty() { 0 } else { inner * width }];
     for (index, &value) in theta[layout.linear.clone()].iter().enumerate() {
         table[index % inner * width + index / inner] = value;
@@ -176,7 +200,8 @@ impl<T: Real> CellState<T> {
             h: zeros.clone(),
             c: zeros.clone(),
             c_next: zeros.clone(),
-            tanh_c: zeros,
+            tanh_c: zeros.clone(),
+            seen: zeros,
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Frames<T> {
     pub(crate) x: Vec<T>,
     /// Per LSTM cell; empty for a NODE.
     pub(crate) states: Vec<CellStates<T>>,
+    /// Dropout masks per hidden layer, `[tile][channel][width]`, 0 or 1/keep rate; no layers without dropout.
+    pub(crate) masks: Vec<Vec<T>>,
 }
 
 /// States before each step: `[tile][width of the cell][width]`.
@@ -47,7 +49,15 @@ impl<T: Real> Frames<T> {
             regressor_len,
             x: vec![T::zero(); tiles * regressor_len * width],
             states,
+            masks: Vec::new(),
         }
+    }
+
+    /// The mask of a hidden layer on one tile, if there is dropout.
+    pub(crate) fn mask(&self, layer: usize, tile: usize) -> Option<&[T]> {
+        let mask = self.masks.get(layer)?;
+        let len = mask.len() / self.tiles;
+        Some(&mask[tile * len..(tile + 1) * len])
     }
 
     pub(crate) fn x(&self, tile: usize) -> &[T] {
@@ -92,12 +102,14 @@ pub(crate) struct Batch<T> {
     /// First steps of each window that run on measured outputs and are not scored.
     pub(crate) warmup: usize,
     pub(crate) outputs: usize,
+    /// Rows of the read-out per tile: the outputs, and in a Gaussian head their s after them.
+    pub(crate) rows: usize,
     pub(crate) frames: Frames<T>,
     /// Output lags at the first step, `[group][output lag][width]`.
     pub(crate) start: Vec<T>,
     /// Measured outputs, `[tile][output][width]`.
     pub(crate) target: Vec<T>,
-    /// Crisp predictions, `[tile][output][width]`.
+    /// Crisp predictions, `[tile][row][width]`; what is fed back are the first rows, the outputs.
     pub(crate) y: Vec<T>,
 }
 
@@ -113,10 +125,11 @@ impl<T: Real> Batch<T> {
             windows,
             warmup,
             outputs,
+            rows: architecture.readout_len(),
             frames: Frames::new(architecture, tiles, width),
             start: vec![T::zero(); groups * architecture.output_lags_len() * width],
             target: vec![T::zero(); tiles * outputs * width],
-            y: vec![T::zero(); tiles * outputs * width],
+            y: vec![T::zero(); tiles * architecture.readout_len() * width],
         }
     }
 
@@ -142,10 +155,13 @@ impl<T: Real> Batch<T> {
         let lags = self.start.len() / (self.groups * row);
         for lag in 0..lags {
             let source = if lag < step {
-                let back = step - 1 - lag;
-                let from = if back < self.warmup { &self.target } else { &self.y };
-                let at = (group * self.steps + back) * row;
-                &from[at..at + row]
+                let back = group * self.steps + step - 1 - lag;
+                let (from, stride) = if step - 1 - lag < self.warmup {
+                    (&self.target, row)
+                } else {
+                    (&self.y, self.rows * self.width())
+                };
+                &from[back * stride..back * stride + row]
             } else {
                 let at = (group * lags + lag - step) * row;
                 &self.start[at..at + row]

@@ -9,7 +9,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::AnyModel;
+use crate::Model;
 use crate::fixtures::{NaiveNetwork, Recipe, recipes};
 
 fn folder() -> tempfile::TempDir {
@@ -17,7 +17,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// A small model and its file.
-fn saved() -> (Model<f32>, Vec<u8>) {
+fn saved() -> (IntervalModel<f32>, Vec<u8>) {
     let recipe = Recipe {
         hidden: vec![2, 1],
         ..recipes(0.1).remove(7)
@@ -30,9 +30,11 @@ fn saved() -> (Model<f32>, Vec<u8>) {
 }
 
 /// What a reader says to the content of a file.
-fn load(bytes: &[u8]) -> Result<Model<f32>> {
+fn load(bytes: &[u8]) -> Result<IntervalModel<f32>> {
     let (reader, metadata) = TensorReader::new(Path::new("m.safetensors"), "model", bytes.to_vec())?;
-    read(&reader, &metadata)
+    Ok(Stored::read(&reader, &metadata)?
+        .into_interval()
+        .expect("an interval model"))
 }
 
 fn refusal(bytes: &[u8]) -> String {
@@ -79,10 +81,10 @@ fn with_tensors(bytes: &[u8], change: impl FnOnce(&mut HashMap<String, (Dtype, V
     safetensors::serialize(views, Some(metadata)).expect("serialises")
 }
 
-fn round_trip<T: Real>(recipe: &Recipe, path: &Path) -> (Model<T>, Dataset, Part) {
+fn round_trip<T: Real>(recipe: &Recipe, path: &Path) -> (IntervalModel<T>, Dataset, Part) {
     let model = recipe.model::<T>();
     model.save(path).expect("saves");
-    let again = Model::<T>::load(path).expect("loads");
+    let again = IntervalModel::<T>::load(path).expect("loads");
     assert_eq!(again, model);
     let bits = |values: &[T]| values.iter().map(|v| v.as_f64().to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&again.theta), bits(&model.theta));
@@ -90,8 +92,9 @@ fn round_trip<T: Real>(recipe: &Recipe, path: &Path) -> (Model<T>, Dataset, Part
     let (dataset, part) = recipe.dataset(50);
     let bands = model.simulate(&dataset, &part).expect("simulates");
     assert_eq!(again.simulate(&dataset, &part).expect("simulates"), bands);
-    let any = AnyModel::load(path).expect("loads");
-    assert_eq!((any.precision(), any.architecture()), (T::NAME, model.architecture()));
+    let any = Model::load(path).expect("loads");
+    assert_eq!(any.config(), model.config());
+    assert_eq!(any.config().precision.name(), T::NAME);
     assert_eq!(any.simulate(&dataset, &part).expect("simulates"), bands);
     (model, dataset, part)
 }
@@ -103,12 +106,12 @@ fn a_model_comes_back_to_the_bit() {
     for recipe in recipes(0.1) {
         round_trip::<f32>(&recipe, &path);
         let first = fs::read(&path).expect("reads");
-        AnyModel::load(&path).expect("loads").save(&path).expect("saves");
+        Model::load(&path).expect("loads").save(&path).expect("saves");
         assert!(
             first == fs::read(&path).expect("reads"),
             "the same model is the same file"
         );
-        assert!(Model::<f64>::load(&path).is_err());
+        assert!(IntervalModel::<f64>::load(&path).is_err());
         round_trip::<f64>(&recipe, &path);
     }
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 1);
@@ -438,13 +441,13 @@ fn tensors_that_do_not_fit_are_named() {
         let tensor = tensors.remove(name).expect("tensor");
         tensors.insert("margin_upper.9.bias".to_owned(), tensor);
     });
-    assert!(refusal(&renamed).contains("`margin_upper.9.bias` that this network does not have"));
+    assert!(refusal(&renamed).contains("`margin_upper.9.bias` that this model does not have"));
     let missing = with_tensors(&bytes, |tensors| drop(tensors.remove(name)));
     assert!(refusal(&missing).contains("bytes of tensors, its metadata call for"));
     let empty = with_tensors(&bytes, |tensors| {
         tensors.insert("note".to_owned(), (Dtype::F32, vec![0], Vec::new()));
     });
-    assert!(refusal(&empty).contains("`note` that this network does not have"));
+    assert!(refusal(&empty).contains("`note` that this model does not have"));
     let turned = with_tensors(&bytes, |tensors| {
         tensors.get_mut("theta.0.weight").expect("tensor").1.reverse()
     });
@@ -479,7 +482,7 @@ fn files_of_other_kinds_are_refused_by_name() {
         (folder.path().join("absent"), "cannot read"),
     ];
     for (path, expected) in cases {
-        let message = AnyModel::load(&path).expect_err("refused").to_string();
+        let message = Model::load(&path).expect_err("refused").to_string();
         assert!(
             message.contains(expected) && message.contains(&*path.to_string_lossy()),
             "{message}"

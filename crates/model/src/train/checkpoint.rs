@@ -14,7 +14,7 @@ use crate::optim::{Adam, GradNorm};
 use crate::tensors::{TensorReader, TensorWriter};
 
 /// Grows with every change of the file's content.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What is not a tensor. Numbers that must survive to the bit are stored as tensors of bit patterns' values instead.
 #[derive(Serialize, Deserialize)]
@@ -29,6 +29,7 @@ struct Header {
     history: Vec<(Stage, usize)>,
     finished: Vec<(Stage, usize, usize, StopReason)>,
     has_initial_losses: bool,
+    members: usize,
 }
 
 /// Scalars per epoch in the tensor `history`.
@@ -53,6 +54,7 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
             .map(|s| (s.stage, s.epochs, s.best_epoch, s.stopped))
             .collect(),
         has_initial_losses: state.gradnorm.initial_losses.is_some(),
+        members: state.members.len(),
     };
     let mut file = TensorWriter::default();
     let mut push = |name: &str, values: &[T]| file.push(name, vec![values.len()], values);
@@ -67,6 +69,9 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
         push("best_theta", &best.theta);
         push("best_raw_lower", &best.raw.lower);
         push("best_raw_upper", &best.raw.upper);
+    }
+    for (index, member) in state.members.iter().enumerate() {
+        push(&format!("member_{index}"), member);
     }
     let mut scalars = |name: &str, values: &[f64]| {
         // The reader refuses what is not finite, and NaN and infinity do occur here: store bits in halves.
@@ -112,8 +117,8 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
         return Err(reader.damaged(reason));
     }
     let tensors = reader.tensors()?;
-    let len = problem.layout.len();
-    let get = |name: &str| reader.get::<T>(&tensors, name, &[len]);
+    let theta = |name: &str| reader.get::<T>(&tensors, name, &[problem.theta_len()]);
+    let margins = |name: &str| reader.get::<T>(&tensors, name, &[problem.margins_len()]);
     let scalars = |name: &str, count: usize| -> Result<Vec<f64>> {
         let halves = reader.get::<f64>(&tensors, name, &[2 * count])?;
         Ok(halves
@@ -122,9 +127,9 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
             .collect())
     };
     let adam = |index: usize| -> Result<Adam<T>> {
-        let first = get(&format!("adam_{index}_first"))?;
+        let get = |name: &str| if index == 0 { theta(name) } else { margins(name) };
         Ok(Adam {
-            first,
+            first: get(&format!("adam_{index}_first"))?,
             second: get(&format!("adam_{index}_second"))?,
             steps: header.adam_steps[index],
         })
@@ -134,10 +139,10 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
         Some(epoch) => Some(Best {
             epoch,
             loss: scalars("best_loss", 1)?[0],
-            theta: get("best_theta")?,
+            theta: theta("best_theta")?,
             raw: RawMargins {
-                lower: get("best_raw_lower")?,
-                upper: get("best_raw_upper")?,
+                lower: margins("best_raw_lower")?,
+                upper: margins("best_raw_upper")?,
             },
         }),
     };
@@ -173,11 +178,14 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
     Ok(State {
         stage: header.stage,
         epoch: header.epoch,
-        theta: get("theta")?,
+        theta: theta("theta")?,
         raw: RawMargins {
-            lower: get("raw_lower")?,
-            upper: get("raw_upper")?,
+            lower: margins("raw_lower")?,
+            upper: margins("raw_upper")?,
         },
+        members: (0..header.members)
+            .map(|index| theta(&format!("member_{index}")))
+            .collect::<Result<_>>()?,
         adam: [adam(0)?, adam(1)?, adam(2)?],
         gradnorm: GradNorm {
             scales: [gradnorm[0], gradnorm[1]],

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Strategy;
+use crate::config::{FitConfig, Strategy};
+use crate::kind::Method;
 
 /// A stage of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,37 +17,46 @@ pub enum Stage {
     Margins,
     /// Joint: both at once.
     Joint,
+    /// A network with Gaussian likelihood; one such stage per member of an ensemble.
+    Likelihood,
 }
 
 impl Stage {
-    pub(crate) fn of(strategy: Strategy) -> &'static [Stage] {
-        match strategy {
-            Strategy::Cascade => &[Stage::Crisp, Stage::Margins],
-            Strategy::Joint => &[Stage::Joint],
+    /// The stages of a fit, in order.
+    pub(crate) fn of(config: &FitConfig) -> Vec<Stage> {
+        match (config.model.method(), config.strategy) {
+            (Method::Interval, Strategy::Cascade) => vec![Stage::Crisp, Stage::Margins],
+            (Method::Interval, Strategy::Joint) => vec![Stage::Joint],
+            (Method::Ensemble, _) => vec![Stage::Likelihood; config.members],
+            (Method::Bayesian | Method::Dropout, _) => vec![Stage::Likelihood],
+            (Method::Linear, _) => Vec::new(),
         }
     }
 
-    /// `crisp`, `margins` or `joint`.
+    /// `crisp`, `margins`, `joint` or `likelihood`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Stage::Crisp => "crisp",
             Stage::Margins => "margins",
             Stage::Joint => "joint",
+            Stage::Likelihood => "likelihood",
         }
     }
 }
 
 /// One epoch. A loss that the stage does not use is NaN in `train`; an infinite validation loss is a diverged free run.
+///
+/// The second loss is L_RQR-W, in the stage `likelihood` the negative log-likelihood (with the Bayesian KL in `train`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EpochRecord {
     /// Stage.
     pub stage: Stage,
     /// Epoch in the stage, from 1.
     pub epoch: usize,
-    /// Mean L_MSE and L_RQR-W over the epoch's mini-batches, normalised units.
+    /// Mean L_MSE and second loss over the epoch's mini-batches, normalised units.
     pub train: [f64; 2],
-    /// L_MSE and L_RQR-W of free runs over the validation part.
+    /// L_MSE and second loss of free runs over the validation part.
     pub validation: [f64; 2],
     /// Step size.
     pub learning_rate: f64,
@@ -142,11 +152,12 @@ impl TrainInfo {
     /// One line on why training ended.
     #[must_use]
     pub fn stopped_because(&self) -> String {
-        let parts: Vec<String> = self
+        let mut parts: Vec<String> = self
             .stages
             .iter()
             .map(|stage| format!("{}: {}", stage.stage.name(), stage.stopped))
             .collect();
+        parts.dedup();
         parts.join("; ")
     }
 }

@@ -8,7 +8,8 @@ use crate::feed::fill;
 use crate::loss::{RqrW, mean_squared_error};
 use crate::margin::RawMargins;
 use crate::network::{
-    Architecture, Batch, Frames, IntervalAdjoint, IntervalParameters, Layout, Network, NetworkKind, TrajectoryAdjoint,
+    Architecture, Batch, Frames, Head, IntervalAdjoint, IntervalParameters, Layout, Network, NetworkKind,
+    TrajectoryAdjoint,
 };
 use crate::optim::{Adam, GradNorm, clip};
 
@@ -234,6 +235,7 @@ impl IterationBench {
             lags,
             hidden,
             linear_path: false,
+            head: Head::Point,
         };
         let wave = |phase: f32| -> Vec<f32> {
             (0..windows * 5 + length)
@@ -241,7 +243,7 @@ impl IterationBench {
                 .collect()
         };
         let config = FitConfig {
-            network: kind,
+            hidden: architecture.hidden.clone(),
             ..FitConfig::default()
         };
         let theta = crate::initialise::initial_parameters::<f32>(&architecture, 1);

@@ -1,8 +1,10 @@
-//! Training: a checked configuration and a record in, a fitted [`Model`] and a [`TrainInfo`] out.
+//! Training: a checked configuration and a record in, a fitted [`IntervalModel`] and a [`TrainInfo`] out.
 
+mod cascades;
 mod checkpoint;
 mod info;
 mod iteration;
+mod likelihood;
 mod problem;
 mod stage;
 mod state;
@@ -16,8 +18,11 @@ use intervalid_interval::Real;
 
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::model::Model;
+use crate::gaussian::GaussianModel;
+use crate::interval_model::IntervalModel;
+use crate::kind::Method;
 
+pub use cascades::fit_cascades;
 pub use info::{EpochRecord, Progress, Stage, StageInfo, StopReason, TrainInfo};
 pub use iteration::IterationBench;
 use problem::Problem;
@@ -47,8 +52,50 @@ pub fn fit<T: Real>(
     dataset: &Dataset,
     split: &Split,
     config: &FitConfig,
+    options: FitOptions<'_>,
+) -> Result<(IntervalModel<T>, TrainInfo)> {
+    check_interval(config)?;
+    let (problem, state, info) = train(dataset, split, config, options)?;
+    Ok((problem.into_interval(dataset, state), info))
+}
+
+/// Fits a network with Gaussian likelihood, as [`fit`] does an interval network.
+///
+/// # Errors
+/// Those of [`fit`].
+pub fn fit_gaussian<T: Real>(
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
+    options: FitOptions<'_>,
+) -> Result<(GaussianModel<T>, TrainInfo)> {
+    if !matches!(
+        config.model.method(),
+        Method::Bayesian | Method::Dropout | Method::Ensemble
+    ) {
+        return Err(ModelError::option(
+            "model",
+            config.model,
+            "a Bayesian, dropout or ensemble network",
+        ));
+    }
+    let (problem, state, info) = train(dataset, split, config, options)?;
+    Ok((problem.into_gaussian(dataset, state), info))
+}
+
+fn check_interval(config: &FitConfig) -> Result<()> {
+    match config.model.method() {
+        Method::Interval => Ok(()),
+        _ => Err(ModelError::option("model", config.model, "inode or ilstm")),
+    }
+}
+
+fn train<T: Real>(
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
     mut options: FitOptions<'_>,
-) -> Result<(Model<T>, TrainInfo)> {
+) -> Result<(Problem<T>, State<T>, TrainInfo)> {
     let started = Instant::now();
     let problem = Problem::<T>::new(dataset, split, config)?;
     let mut state = match options.checkpoint {
@@ -63,18 +110,29 @@ pub fn fit<T: Real>(
         started,
         epochs_before: state.history.len(),
     };
-    let stages = Stage::of(config.strategy);
-    while state.stage < stages.len() {
-        let reason = run_stage(&problem, stages, &mut state, &mut options, &clock)?;
+    advance(&problem, &mut state, &mut options, &clock, usize::MAX)?;
+    let info = state.info(started.elapsed());
+    Ok((problem, state, info))
+}
+
+/// Runs stages until `end` of them are done or the observer breaks off.
+fn advance<T: Real>(
+    problem: &Problem<T>,
+    state: &mut State<T>,
+    options: &mut FitOptions<'_>,
+    clock: &Clock,
+    end: usize,
+) -> Result<()> {
+    let stages = Stage::of(&problem.config);
+    while state.stage < stages.len().min(end) {
+        let reason = run_stage(problem, &stages, state, options, clock)?;
         let interrupted = matches!(reason, StopReason::Interrupted { .. });
-        state.finish_stage(&problem, stages[state.stage], reason)?;
+        state.finish_stage(problem, stages[state.stage], reason)?;
         if interrupted {
             break;
         }
     }
-    let info = state.info(started.elapsed());
-    let model = problem.into_model(dataset, state);
-    Ok((model, info))
+    Ok(())
 }
 
 /// Since when this call has been training, and after how many epochs of earlier calls.

@@ -2,14 +2,18 @@
 
 use intervalid_data::{ArxModel, Dataset, Normaliser, Scaled, Split, Window, Windows, runs};
 use intervalid_interval::Real;
+use rand::Rng as _;
 
 use super::state::State;
 use crate::config::FitConfig;
-use crate::error::Result;
-use crate::initialise::initial_parameters;
+use crate::error::{ModelError, Result};
+use crate::gaussian::{GaussianModel, Posterior, initial_posterior};
+use crate::initialise::{Purpose, generator, initial_parameters};
+use crate::interval_model::IntervalModel;
+use crate::kind::{Method, Precision};
 use crate::loss::RqrW;
-use crate::model::Model;
-use crate::network::{Architecture, Layout};
+use crate::network::{Architecture, Head, Layout};
+use crate::signature::Signature;
 
 pub(super) struct Problem<T> {
     pub(super) config: FitConfig,
@@ -20,6 +24,8 @@ pub(super) struct Problem<T> {
     pub(super) windows: Windows,
     pub(super) validation: Vec<Window>,
     pub(super) loss: RqrW,
+    /// Of an ensemble.
+    member_seeds: Vec<u64>,
     /// Least-squares ARX on the training part: rows of A and the bias, where there is a linear path.
     arx: Option<ArxModel>,
 }
@@ -27,13 +33,21 @@ pub(super) struct Problem<T> {
 impl<T: Real> Problem<T> {
     pub(super) fn new(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Self> {
         config.check()?;
+        let method = config.model.method();
+        let Some(kind) = config.model.network() else {
+            return Err(ModelError::option("model", config.model, "a network"));
+        };
         let architecture = Architecture {
-            kind: config.network,
+            kind,
             inputs: dataset.inputs().len(),
             outputs: dataset.outputs().len(),
             lags: config.lags,
             hidden: config.hidden.clone(),
             linear_path: config.linear_path,
+            head: match method {
+                Method::Interval | Method::Linear => Head::Point,
+                Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,
+            },
         };
         architecture.check()?;
         let windows = Windows::new(dataset, &split.train, config.lags, config.initial, config.window)?;
@@ -48,8 +62,13 @@ impl<T: Real> Problem<T> {
             )?),
             false => None,
         };
+        let mut seeds = generator(config.seed, Purpose::Members, 0);
         Ok(Self {
-            config: config.clone(),
+            config: FitConfig {
+                precision: Precision::of::<T>(),
+                ..config.clone()
+            },
+            member_seeds: (0..config.members).map(|_| seeds.next_u64()).collect(),
             layout: architecture.layout(),
             scaled: normaliser.scale(dataset),
             loss: RqrW::new(config.coverage, config.width_penalty, config.level),
@@ -61,9 +80,41 @@ impl<T: Real> Problem<T> {
         })
     }
 
-    /// θ at the start of training.
-    pub(super) fn initial_theta(&self) -> Vec<T> {
-        let mut theta = initial_parameters::<T>(&self.architecture, self.config.seed);
+    /// Seed of a stage: the configured one, or that of an ensemble's member.
+    pub(super) fn seed(&self, stage: usize) -> u64 {
+        match self.config.model.method() {
+            Method::Ensemble => self.member_seeds[stage.min(self.member_seeds.len() - 1)],
+            _ => self.config.seed,
+        }
+    }
+
+    /// Numbers that training moves, besides margins.
+    pub(super) fn theta_len(&self) -> usize {
+        match self.config.model.method() {
+            Method::Bayesian => 2 * self.layout.len(),
+            _ => self.layout.len(),
+        }
+    }
+
+    /// Margins on each side; only interval networks have them.
+    pub(super) fn margins_len(&self) -> usize {
+        match self.config.model.method() {
+            Method::Interval => self.layout.len(),
+            _ => 0,
+        }
+    }
+
+    /// What training starts a stage from.
+    pub(super) fn initial_theta(&self, stage: usize) -> Vec<T> {
+        let theta = self.initial_network(self.seed(stage));
+        match self.config.model.method() {
+            Method::Bayesian => initial_posterior(theta),
+            _ => theta,
+        }
+    }
+
+    fn initial_network(&self, seed: u64) -> Vec<T> {
+        let mut theta = initial_parameters::<T>(&self.architecture, seed);
         if let (Some(arx), Some(readout)) = (&self.arx, self.layout.layers.last()) {
             for (to, from) in theta[self.layout.linear.clone()]
                 .iter_mut()
@@ -80,6 +131,11 @@ impl<T: Real> Problem<T> {
             }
         }
         theta
+    }
+
+    /// Predicted samples of a window.
+    pub(super) fn steps(&self) -> usize {
+        self.config.window.length - 1
     }
 
     /// Windows per mini-batch: what was asked, or all there are.
@@ -107,20 +163,37 @@ impl<T: Real> Problem<T> {
         )
     }
 
-    pub(super) fn into_model(self, dataset: &Dataset, state: State<T>) -> Model<T> {
+    pub(super) fn into_interval(self, dataset: &Dataset, state: State<T>) -> IntervalModel<T> {
         let mut margin_lower = vec![T::zero(); state.theta.len()];
         let mut margin_upper = margin_lower.clone();
         self.config.margin.apply(&state.raw.lower, &mut margin_lower);
         self.config.margin.apply(&state.raw.upper, &mut margin_upper);
-        Model {
+        IntervalModel {
             architecture: self.architecture,
             theta: state.theta,
             margin_lower,
             margin_upper,
-            normaliser: self.normaliser,
-            inputs: dataset.inputs().to_vec(),
-            outputs: dataset.outputs().to_vec(),
-            sample_time: dataset.sample_time(),
+            signature: Signature::new(dataset, self.normaliser),
+            config: self.config,
+        }
+    }
+
+    pub(super) fn into_gaussian(mut self, dataset: &Dataset, state: State<T>) -> GaussianModel<T> {
+        let mut members = state.members;
+        let mut spread = Vec::new();
+        if self.config.model.method() == Method::Bayesian {
+            spread = Posterior::new(&members[0]).spread();
+            members[0].truncate(self.layout.len());
+        }
+        // Fewer than asked for where training was interrupted.
+        if self.config.model.method() == Method::Ensemble {
+            self.config.members = members.len();
+        }
+        GaussianModel {
+            architecture: self.architecture,
+            members,
+            spread,
+            signature: Signature::new(dataset, self.normaliser),
             config: self.config,
         }
     }

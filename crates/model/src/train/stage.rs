@@ -6,6 +6,7 @@ use rand::seq::SliceRandom;
 
 use super::info::Stage;
 use super::iteration::{Bounds, Crisp, Joint};
+use super::likelihood::{Likelihood, validate_likelihood};
 use super::problem::Problem;
 use super::state::State;
 use crate::feed::fill;
@@ -24,13 +25,14 @@ enum Work<T> {
     Crisp(Box<Crisp<T>>),
     Margins(Box<MarginWork<T>>),
     Joint(Box<Joint<T>>),
+    Likelihood(Box<Likelihood<T>>),
 }
 
 impl<T: Real> Worker<T> {
     pub(super) fn new(problem: &Problem<T>, stage: Stage, state: &State<T>) -> Self {
         let (windows, steps, warmup) = (
             problem.batch_windows(),
-            steps(problem),
+            problem.steps(),
             problem.config.initial.unscored(),
         );
         let architecture = &problem.architecture;
@@ -38,6 +40,7 @@ impl<T: Real> Worker<T> {
         let stage = match stage {
             Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, steps, warmup))),
             Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, steps, warmup))),
+            Stage::Likelihood => Work::Likelihood(Box::new(Likelihood::new(problem))),
             Stage::Margins => {
                 // θ is frozen: one free run serves all epochs.
                 validation.simulate(problem, &state.theta);
@@ -57,7 +60,7 @@ impl<T: Real> Worker<T> {
         };
         match &mut self.stage {
             Work::Crisp(work) => {
-                for windows in shuffled(problem, Purpose::ShuffleCrisp, state.epoch) {
+                for windows in shuffled(problem, Purpose::ShuffleCrisp, state) {
                     fill(&mut work.batch, &problem.scaled, config.lags, config.initial, &windows);
                     let loss = work.gradient(&state.theta);
                     let norm = clip(&mut work.gradient, config.gradient_clip);
@@ -69,7 +72,7 @@ impl<T: Real> Worker<T> {
                 }
             }
             Work::Joint(work) => {
-                for windows in shuffled(problem, Purpose::ShuffleJoint, state.epoch) {
+                for windows in shuffled(problem, Purpose::ShuffleJoint, state) {
                     fill(
                         &mut work.crisp.batch,
                         &problem.scaled,
@@ -99,13 +102,26 @@ impl<T: Real> Worker<T> {
                     count([f64::NAN, loss]);
                 }
             }
+            Work::Likelihood(work) => {
+                let mut rng = generator(problem.seed(state.stage), Purpose::TrainingDraws, state.epoch);
+                for windows in shuffled(problem, Purpose::ShuffleLikelihood, state) {
+                    let loss = work.gradient(problem, &state.theta, &windows, &mut rng);
+                    let norm = clip(&mut work.gradient, config.gradient_clip);
+                    if !(loss.is_finite() && norm.is_finite()) {
+                        return None;
+                    }
+                    state.adam[0].update(&mut state.theta, &work.gradient, rate);
+                    count([f64::NAN, loss]);
+                }
+            }
         }
         Some(sums.map(|sum| sum / f64::from(batches)))
     }
 
-    /// L_MSE and L_RQR-W of free runs over the validation part; infinite if one diverges.
+    /// L_MSE and the second loss of free runs over the validation part; infinite if one diverges.
     pub(super) fn validate(&mut self, problem: &Problem<T>, state: &State<T>) -> [f64; 2] {
-        match self.stage {
+        match &self.stage {
+            Work::Likelihood(_) => validate_likelihood(problem, &state.theta),
             Work::Crisp(_) => {
                 self.validation.simulate(problem, &state.theta);
                 [self.validation.mse(problem), f64::NAN]
@@ -119,14 +135,14 @@ impl<T: Real> Worker<T> {
     }
 }
 
-fn steps<T: Real>(problem: &Problem<T>) -> usize {
-    problem.config.window.length - 1
-}
-
 /// Mini-batches of windows in the order of one epoch; the last incomplete one is dropped.
-fn shuffled<T: Real>(problem: &Problem<T>, purpose: Purpose, epoch: usize) -> impl Iterator<Item = Vec<Window>> {
+fn shuffled<'a, T: Real>(
+    problem: &'a Problem<T>,
+    purpose: Purpose,
+    state: &State<T>,
+) -> impl Iterator<Item = Vec<Window>> + use<'a, T> {
     let mut order: Vec<usize> = (0..problem.windows.len()).collect();
-    order.shuffle(&mut generator(problem.config.seed, purpose, epoch));
+    order.shuffle(&mut generator(problem.seed(state.stage), purpose, state.epoch));
     let size = problem.batch_windows();
     let batches = order.len() / size;
     (0..batches).map(move |b| {
@@ -169,7 +185,7 @@ struct MarginWork<T> {
 impl<T: Real> MarginWork<T> {
     fn new(problem: &Problem<T>, theta: &[T]) -> Self {
         let config = &problem.config;
-        let (steps, warmup) = (steps(problem), config.initial.unscored());
+        let (steps, warmup) = (problem.steps(), config.initial.unscored());
         let architecture = &problem.architecture;
         // Neighbouring windows overlap; spread over tiles at random, each tile is a fair sample.
         let mut order: Vec<usize> = (0..problem.windows.len()).collect();

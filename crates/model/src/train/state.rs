@@ -33,33 +33,35 @@ pub(super) struct State<T> {
     pub(super) best: Option<Best<T>>,
     pub(super) history: Vec<EpochRecord>,
     pub(super) finished: Vec<StageInfo>,
+    /// Results of finished likelihood stages.
+    pub(super) members: Vec<Vec<T>>,
 }
 
 impl<T: Real> State<T> {
     pub(super) fn new(problem: &Problem<T>) -> Result<Self> {
-        let theta = problem.initial_theta();
-        let raw = RawMargins::initial(&problem.config, &problem.layout, &theta);
+        let theta = problem.initial_theta(0);
         Ok(Self {
             stage: 0,
             epoch: 0,
-            adam: core::array::from_fn(|_| Adam::new(theta.len())),
+            adam: fresh_adam(problem),
+            raw: initial_margins(problem, &theta),
             theta,
-            raw,
             gradnorm: GradNorm::new(problem.config.gradnorm_beta, problem.config.gradnorm_rate),
             best: None,
             history: Vec::new(),
             finished: Vec::new(),
+            members: Vec::new(),
         })
     }
 
     /// Files an epoch; returns whether it is the best one of its stage.
     pub(super) fn record(&mut self, record: EpochRecord, stage: Stage) -> bool {
-        let [mse, rqr_w] = record.validation;
+        let [mse, second] = record.validation;
         // Spec section 6: a stage is judged by its own loss, the joint one by the mean of both.
         let loss = match stage {
             Stage::Crisp => mse,
-            Stage::Margins => rqr_w,
-            Stage::Joint => 0.5 * mse + 0.5 * rqr_w,
+            Stage::Margins | Stage::Likelihood => second,
+            Stage::Joint => 0.5 * mse + 0.5 * second,
         };
         self.history.push(record);
         let improved = loss.is_finite() && self.best.as_ref().is_none_or(|best| loss < best.loss);
@@ -86,9 +88,13 @@ impl<T: Real> State<T> {
         };
         self.theta = best.theta;
         self.raw = match stage {
-            Stage::Crisp => RawMargins::initial(&problem.config, &problem.layout, &self.theta),
-            Stage::Margins | Stage::Joint => best.raw,
+            Stage::Crisp => initial_margins(problem, &self.theta),
+            Stage::Margins | Stage::Joint | Stage::Likelihood => best.raw,
         };
+        if stage == Stage::Likelihood {
+            let next = problem.initial_theta(self.stage + 1);
+            self.members.push(core::mem::replace(&mut self.theta, next));
+        }
         self.finished.push(StageInfo {
             stage,
             epochs: self.epoch,
@@ -96,10 +102,18 @@ impl<T: Real> State<T> {
             best_loss: best.loss,
             stopped,
         });
-        self.adam = core::array::from_fn(|_| Adam::new(self.theta.len()));
+        self.adam = fresh_adam(problem);
         self.stage += 1;
         self.epoch = 0;
         Ok(())
+    }
+
+    /// The crisp stage's result, with the margins that another problem starts from.
+    pub(super) fn clone_for(&self, problem: &Problem<T>) -> Self {
+        Self {
+            raw: initial_margins(problem, &self.theta),
+            ..self.clone()
+        }
     }
 
     pub(super) fn info(&self, duration: Duration) -> TrainInfo {
@@ -109,4 +123,18 @@ impl<T: Real> State<T> {
             duration,
         }
     }
+}
+
+fn fresh_adam<T: Real>(problem: &Problem<T>) -> [Adam<T>; 3] {
+    [problem.theta_len(), problem.margins_len(), problem.margins_len()].map(Adam::new)
+}
+
+fn initial_margins<T: Real>(problem: &Problem<T>, theta: &[T]) -> RawMargins<T> {
+    if problem.margins_len() == 0 {
+        return RawMargins {
+            lower: Vec::new(),
+            upper: Vec::new(),
+        };
+    }
+    RawMargins::initial(&problem.config, &problem.layout, theta)
 }

@@ -3,7 +3,7 @@
 use intervalid_data::{
     InitialState, Lags, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem, WindowConfig,
 };
-use intervalid_model::{FitConfig, FitOptions, NetworkKind, Strategy, evaluate, fit};
+use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, evaluate, fit};
 
 struct Found {
     /// Root mean square distance of the point prediction from the noise-free output, in noise standard deviations.
@@ -49,7 +49,7 @@ fn a_linear_system_is_recovered_with_the_coverage_asked_for() {
     let system = LinearSystem::default();
     let record = system.generate(3000, 7).unwrap();
     let config = FitConfig {
-        network: NetworkKind::Node,
+        model: ModelKind::Inode,
         strategy: Strategy::Cascade,
         hidden: vec![8],
         lags: Lags { nx: 2, nd: 1, ny: 2 },
@@ -78,16 +78,16 @@ fn a_linear_system_is_recovered_with_the_coverage_asked_for() {
 fn a_wiener_system_is_recovered_by_both_networks() {
     let record = WienerSystem::default().generate(3000, 3).unwrap();
     for (network, strategy) in [
-        (NetworkKind::Node, Strategy::Cascade),
-        (NetworkKind::Lstm, Strategy::Joint),
+        (ModelKind::Inode, Strategy::Cascade),
+        (ModelKind::Ilstm, Strategy::Joint),
     ] {
         let config = FitConfig {
-            network,
+            model: network,
             strategy,
             hidden: vec![12],
             lags: Lags { nx: 3, nd: 1, ny: 2 },
             window: WindowConfig { length: 40, step: 5 },
-            margin_hidden: if network == NetworkKind::Lstm { 0.2 } else { 1.0 },
+            margin_hidden: if network == ModelKind::Ilstm { 0.2 } else { 1.0 },
             epochs: 80,
             ..FitConfig::default()
         };

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use intervalid_model::{FitConfig, FitOptions, Model, NetworkKind, Progress, Strategy, fit, map_parallel};
+use intervalid_model::{FitConfig, FitOptions, IntervalModel, ModelKind, Progress, Strategy, fit, map_parallel};
 
 use crate::training::{hair_dryer, small};
 
-fn bits(model: &Model<f32>) -> Vec<u32> {
+fn bits(model: &IntervalModel<f32>) -> Vec<u32> {
     let (lower, upper) = model.margins();
     model
         .theta()
@@ -24,8 +24,8 @@ fn bits(model: &Model<f32>) -> Vec<u32> {
 fn results_do_not_depend_on_the_number_of_threads() {
     let (dataset, split) = hair_dryer();
     let jobs: Vec<FitConfig> = [
-        (NetworkKind::Node, Strategy::Joint),
-        (NetworkKind::Lstm, Strategy::Cascade),
+        (ModelKind::Inode, Strategy::Joint),
+        (ModelKind::Ilstm, Strategy::Cascade),
     ]
     .into_iter()
     .flat_map(|(network, strategy)| {
@@ -51,8 +51,8 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
     for (index, (network, strategy)) in [
-        (NetworkKind::Node, Strategy::Cascade),
-        (NetworkKind::Lstm, Strategy::Joint),
+        (ModelKind::Inode, Strategy::Cascade),
+        (ModelKind::Ilstm, Strategy::Joint),
     ]
     .into_iter()
     .enumerate()
@@ -97,7 +97,7 @@ fn a_finished_fit_is_not_trained_further() {
         patience: Some(1),
         epochs: 60,
         learning_rate: 0.05,
-        ..small(NetworkKind::Node, Strategy::Joint)
+        ..small(ModelKind::Inode, Strategy::Joint)
     };
     let run = || {
         fit::<f32>(
@@ -128,7 +128,7 @@ fn an_unwritable_checkpoint_is_found_out_before_training() {
         epochs += 1;
         ControlFlow::Continue(())
     };
-    let config = small(NetworkKind::Node, Strategy::Joint);
+    let config = small(ModelKind::Inode, Strategy::Joint);
     let options = FitOptions {
         observer: Some(&mut observer),
         checkpoint: Some(&path),
@@ -146,7 +146,7 @@ fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fit.checkpoint");
-    let config = small(NetworkKind::Node, Strategy::Joint);
+    let config = small(ModelKind::Inode, Strategy::Joint);
     let run = |config: &FitConfig| {
         fit::<f32>(
             &dataset,
@@ -180,7 +180,7 @@ const CHILD: &str = "INTERVALID_TEST_TRAIN_UNTIL_KILLED";
 fn long_config() -> FitConfig {
     FitConfig {
         epochs: 40,
-        ..small(NetworkKind::Lstm, Strategy::Cascade)
+        ..small(ModelKind::Ilstm, Strategy::Cascade)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use intervalid_data::{Dataset, InitialState, Lags, ReadOptions, Split, WindowConfig, known_dataset, load};
-use intervalid_model::{FitConfig, FitOptions, Margin, ModelError, NetworkKind, Stage, StopReason, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, Margin, ModelError, ModelKind, Stage, StopReason, Strategy, fit};
 
 pub(crate) fn hair_dryer() -> (Dataset, Split) {
     let dataset = load(&["hair-dryer"], None, &ReadOptions::default()).unwrap();
@@ -11,7 +11,7 @@ pub(crate) fn hair_dryer() -> (Dataset, Split) {
     (dataset, split)
 }
 
-pub(crate) fn small(network: NetworkKind, strategy: Strategy) -> FitConfig {
+pub(crate) fn small(network: ModelKind, strategy: Strategy) -> FitConfig {
     FitConfig {
         hidden: vec![6, 5],
         epochs: 4,
@@ -22,7 +22,7 @@ pub(crate) fn small(network: NetworkKind, strategy: Strategy) -> FitConfig {
 #[test]
 fn cascade_margins_leave_theta_untouched_bit_for_bit() {
     let (dataset, split) = hair_dryer();
-    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+    for network in [ModelKind::Inode, ModelKind::Ilstm] {
         let base = small(network, Strategy::Cascade);
         // Stage 2 differs in everything it has: loss, margins, their start. θ must not notice.
         let other = FitConfig {
@@ -42,7 +42,7 @@ fn cascade_margins_leave_theta_untouched_bit_for_bit() {
 #[test]
 fn training_lowers_both_losses() {
     let (dataset, split) = hair_dryer();
-    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+    for network in [ModelKind::Inode, ModelKind::Ilstm] {
         for strategy in [Strategy::Cascade, Strategy::Joint] {
             for margin in [Margin::Abs, Margin::Relu] {
                 let config = FitConfig {
@@ -62,7 +62,7 @@ fn training_lowers_both_losses() {
                     let used: &[usize] = match stage.stage {
                         Stage::Crisp => &[0],
                         Stage::Margins => &[1],
-                        Stage::Joint => &[0, 1],
+                        Stage::Joint | Stage::Likelihood => &[0, 1],
                     };
                     for &loss in used {
                         assert!(
@@ -80,7 +80,7 @@ fn training_lowers_both_losses() {
 #[test]
 fn joint_scales_sum_to_one_in_every_epoch() {
     let (dataset, split) = hair_dryer();
-    let config = small(NetworkKind::Node, Strategy::Joint);
+    let config = small(ModelKind::Inode, Strategy::Joint);
     let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
     assert_eq!(info.history.len(), 4);
     for record in &info.history {
@@ -92,7 +92,7 @@ fn joint_scales_sum_to_one_in_every_epoch() {
 #[test]
 fn bands_contain_the_point_prediction_in_physical_units() {
     let (dataset, split) = hair_dryer();
-    for network in [NetworkKind::Node, NetworkKind::Lstm] {
+    for network in [ModelKind::Inode, ModelKind::Ilstm] {
         let (model, _) = fit::<f32>(
             &dataset,
             &split,
@@ -114,7 +114,7 @@ fn a_step_that_explodes_is_a_result_or_a_clear_error_never_a_silent_model() {
     let (dataset, split) = hair_dryer();
     let config = FitConfig {
         learning_rate: 1e30,
-        ..small(NetworkKind::Node, Strategy::Cascade)
+        ..small(ModelKind::Inode, Strategy::Cascade)
     };
     match fit::<f32>(&dataset, &split, &config, FitOptions::default()) {
         Ok((model, info)) => {
@@ -136,7 +136,7 @@ fn a_step_that_explodes_is_a_result_or_a_clear_error_never_a_silent_model() {
 #[test]
 fn observers_see_every_epoch_and_can_stop() {
     let (dataset, split) = hair_dryer();
-    let config = small(NetworkKind::Node, Strategy::Joint);
+    let config = small(ModelKind::Inode, Strategy::Joint);
     let mut seen = Vec::new();
     let mut observer = |progress: &intervalid_model::Progress| {
         seen.push((
@@ -167,7 +167,7 @@ fn patience_stops_a_stage_that_no_longer_improves() {
         patience: Some(1),
         epochs: 60,
         learning_rate: 0.05,
-        ..small(NetworkKind::Node, Strategy::Joint)
+        ..small(ModelKind::Inode, Strategy::Joint)
     };
     let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
     let stage = info.stages[0];
@@ -182,7 +182,7 @@ fn patience_stops_a_stage_that_no_longer_improves() {
 #[test]
 fn bad_options_and_short_records_are_refused_before_any_work() {
     let (dataset, split) = hair_dryer();
-    let base = small(NetworkKind::Node, Strategy::Cascade);
+    let base = small(ModelKind::Inode, Strategy::Cascade);
     let message = |config: FitConfig| {
         fit::<f32>(&dataset, &split, &config, FitOptions::default())
             .unwrap_err()
@@ -225,7 +225,7 @@ fn a_linear_path_starts_near_the_arx_fit() {
         lags: Lags { nx: 3, nd: 2, ny: 4 },
         epochs: 1,
         learning_rate: 1e-9,
-        ..small(NetworkKind::Node, Strategy::Cascade)
+        ..small(ModelKind::Inode, Strategy::Cascade)
     };
     let (model, _) = fit::<f64>(&dataset, &split, &config, FitOptions::default()).unwrap();
     let bands = model.simulate(&dataset, &split.test).unwrap();

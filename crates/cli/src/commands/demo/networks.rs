@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use intervalid_model::{FitConfig, FitOptions, NetworkKind, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, fit};
 
 use super::rows::{COVERAGE, Fitted, ModelRow, Prepared, Training};
 use crate::error::Failure;
@@ -10,11 +10,11 @@ use crate::output::Output;
 use crate::progress::Bar;
 
 /// Name in the table, name in JSON, network, strategy.
-type Plan = (&'static str, &'static str, NetworkKind, Strategy);
+type Plan = (&'static str, &'static str, ModelKind, Strategy);
 
 const PLANS: [Plan; 2] = [
-    ("cascade INODE", "inode", NetworkKind::Node, Strategy::Cascade),
-    ("joint ILSTM", "ilstm", NetworkKind::Lstm, Strategy::Joint),
+    ("cascade INODE", "inode", ModelKind::Inode, Strategy::Cascade),
+    ("joint ILSTM", "ilstm", ModelKind::Ilstm, Strategy::Joint),
 ];
 
 /// Fits both networks with the paper's settings, side by side. Each fit is a function of its settings alone, so the

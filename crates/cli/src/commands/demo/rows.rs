@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use intervalid_data::{Dataset, InitialState, KnownDataset, Lags, Normaliser, Scaled, Split, known_dataset};
-use intervalid_model::{Band, Evaluation, Metrics, Model, Strategy, TrainInfo, evaluate};
+use intervalid_model::{Band, Evaluation, IntervalModel, Metrics, Strategy, TrainInfo, evaluate};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -86,6 +86,6 @@ pub(super) struct Training {
 /// A row whose model is a network.
 pub(super) struct Fitted {
     pub(super) row: ModelRow,
-    pub(super) model: Model<f32>,
+    pub(super) model: IntervalModel<f32>,
     pub(super) info: TrainInfo,
 }

@@ -1,0 +1,308 @@
+//! Elasticity: how far each parameter may move, relative to its size (spec section 10).
+//!
+//! Per parameter r̄ = (θ_hi - θ_lo)/|θ|; per layer and input channel R̄(n_in) = Σ over outputs of r̄(n_in, n_out), with the
+//! bias as one more channel `1`. Where |θ| is zero, or as good as zero beside the layer's largest parameter, r̄ is
+//! unbounded and is counted, not summed.
+
+use std::fmt::Write as _;
+
+use crate::error::{ModelError, Result};
+use crate::interval_model::IntervalModel;
+use crate::model::Model;
+use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
+use crate::signature::Signature;
+use intervalid_interval::Real;
+
+/// A parameter below this share of the largest of its block counts as zero: its r̄ says nothing but that it is small.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// Elasticity of an interval network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elasticity {
+    /// Layer by layer, the read-out last, then a linear path if there is one.
+    pub layers: Vec<LayerElasticity>,
+}
+
+/// Elasticity of one layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerElasticity {
+    /// `0`, `1`, …, or `linear`; as in a model file.
+    pub layer: String,
+    /// Names of the outputs: hidden channels, gates of a cell, or output channels.
+    pub outputs: Vec<String>,
+    /// Input channels, recurrent ones after them and the bias last.
+    pub channels: Vec<ChannelElasticity>,
+}
+
+/// One input channel of a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelElasticity {
+    /// Such as `y(k-1)`, `h0[3]`, or `1` for the bias.
+    pub name: String,
+    /// Where its parameters are.
+    pub role: Role,
+    /// r̄ towards every output; `None` where it is unbounded.
+    pub parameters: Vec<Option<f64>>,
+}
+
+impl ChannelElasticity {
+    /// R̄: the sum of the bounded r̄.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.parameters.iter().flatten().sum()
+    }
+
+    /// How many r̄ are unbounded and not in the sum.
+    #[must_use]
+    pub fn unbounded(&self) -> usize {
+        self.parameters.iter().filter(|value| value.is_none()).count()
+    }
+}
+
+impl Elasticity {
+    /// Elasticity of a fitted interval network.
+    ///
+    /// # Errors
+    /// [`ModelError::Option`] if the model has no interval parameters.
+    pub fn of(model: &Model) -> Result<Self> {
+        match model {
+            Model::IntervalF32(model) => Ok(Self::of_interval(model)),
+            Model::IntervalF64(model) => Ok(Self::of_interval(model)),
+            _ => Err(ModelError::option(
+                "model",
+                model.kind(),
+                "an interval network, inode or ilstm",
+            )),
+        }
+    }
+
+    fn of_interval<T: Real>(model: &IntervalModel<T>) -> Self {
+        let architecture = &model.architecture;
+        let layout = architecture.layout();
+        let mut layers: Vec<LayerElasticity> = Vec::new();
+        for block in layout.blocks() {
+            let layer = match block.layer {
+                LayerId::Network(index) => index.to_string(),
+                LayerId::Linear => "linear".to_owned(),
+            };
+            if layers.last().is_none_or(|last| last.layer != layer) {
+                layers.push(LayerElasticity {
+                    layer,
+                    outputs: output_names(architecture, &model.signature, block),
+                    channels: Vec::new(),
+                });
+            }
+            let ratios = ratios(model, block);
+            let names = input_names(architecture, &model.signature, block);
+            let channels = names.into_iter().enumerate().map(|(column, name)| ChannelElasticity {
+                name,
+                role: block.role,
+                parameters: ratios.iter().skip(column).step_by(block.columns).copied().collect(),
+            });
+            if let Some(layer) = layers.last_mut() {
+                layer.channels.extend(channels);
+            }
+        }
+        Self { layers }
+    }
+
+    /// One row per parameter: layer, role, input, output, elasticity (`unbounded` where it is).
+    #[must_use]
+    pub fn parameters_csv(&self) -> String {
+        let mut text = "layer,role,input,output,elasticity\n".to_owned();
+        for layer in &self.layers {
+            for channel in &layer.channels {
+                for (output, value) in layer.outputs.iter().zip(&channel.parameters) {
+                    let value = value.map_or_else(|| "unbounded".to_owned(), |value| value.to_string());
+                    let (name, role) = (&channel.name, channel.role.name());
+                    let _ = writeln!(
+                        text,
+                        "{},{role},{},{},{value}",
+                        layer.layer,
+                        quoted(name),
+                        quoted(output)
+                    );
+                }
+            }
+        }
+        text
+    }
+
+    /// One row per layer and input channel: sum over outputs of the bounded elasticities, and how many are unbounded.
+    #[must_use]
+    pub fn channels_csv(&self) -> String {
+        let mut text = "layer,role,input,elasticity,unbounded\n".to_owned();
+        for layer in &self.layers {
+            for channel in &layer.channels {
+                let (name, role) = (quoted(&channel.name), channel.role.name());
+                let (sum, unbounded) = (channel.sum(), channel.unbounded());
+                let _ = writeln!(text, "{},{role},{name},{sum},{unbounded}", layer.layer);
+            }
+        }
+        text
+    }
+}
+
+/// A name as a CSV cell: channel names come from users' files.
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
+}
+
+/// r̄ of a block, row by row.
+fn ratios<T: Real>(model: &IntervalModel<T>, block: &Block) -> Vec<Option<f64>> {
+    let range = block.range.clone();
+    let size = |index: usize| model.theta[index].as_f64().abs();
+    let largest = range.clone().map(size).fold(0.0, f64::max);
+    range
+        .map(|index| {
+            let width = model.margin_lower[index].as_f64() + model.margin_upper[index].as_f64();
+            if width > 0.0 {
+                (size(index) > NEGLIGIBLE * largest).then(|| width / size(index))
+            } else {
+                Some(0.0)
+            }
+        })
+        .collect()
+}
+
+/// Regressor entries in words: outputs first, newest first, as spec section 2 orders them.
+#[must_use]
+pub fn regressor_names(architecture: &Architecture, signature: &Signature) -> Vec<String> {
+    let lags = architecture.lags;
+    let outputs = (1..=lags.ny).flat_map(|lag| signature.outputs.iter().map(move |channel| (channel, lag)));
+    let inputs =
+        (lags.nd..=lags.nd + lags.nx).flat_map(|lag| signature.inputs.iter().map(move |channel| (channel, lag)));
+    outputs
+        .chain(inputs)
+        .map(|(channel, lag)| match lag {
+            0 => format!("{}(k)", channel.name),
+            lag => format!("{}(k-{lag})", channel.name),
+        })
+        .collect()
+}
+
+fn input_names(architecture: &Architecture, signature: &Signature, block: &Block) -> Vec<String> {
+    match (block.role, block.layer) {
+        (Role::Bias, _) => vec!["1".to_owned()],
+        (Role::Weight, LayerId::Linear | LayerId::Network(0)) => regressor_names(architecture, signature),
+        (Role::Weight, LayerId::Network(layer)) => (0..block.columns).map(|i| format!("h{}[{i}]", layer - 1)).collect(),
+        (Role::Recurrent, LayerId::Network(layer)) => {
+            (0..block.columns).map(|i| format!("h{layer}[{i}](k-1)")).collect()
+        }
+        (Role::Recurrent, LayerId::Linear) => Vec::new(),
+    }
+}
+
+fn output_names(architecture: &Architecture, signature: &Signature, block: &Block) -> Vec<String> {
+    let is_cell = architecture.kind == NetworkKind::Lstm;
+    match block.layer {
+        LayerId::Network(layer) if layer < architecture.hidden.len() => {
+            let size = architecture.hidden[layer];
+            (0..block.rows)
+                .map(|row| match is_cell {
+                    true => format!("{}{layer}[{}]", ["i", "f", "q", "o"][row / size], row % size),
+                    false => format!("h{layer}[{row}]"),
+                })
+                .collect()
+        }
+        _ => signature.outputs.iter().map(|channel| channel.name.clone()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::recipes;
+
+    #[test]
+    fn sums_and_names_of_every_layer_are_those_of_the_definition() {
+        for recipe in recipes(0.1) {
+            let model = recipe.model::<f64>();
+            let elasticity = Elasticity::of(&Model::from(model.clone())).unwrap();
+            let layout = model.architecture.layout();
+            let networks = model.architecture.hidden.len() + 1 + usize::from(model.architecture.linear_path);
+            assert_eq!(elasticity.layers.len(), networks);
+            for block in layout.blocks() {
+                let index = match block.layer {
+                    LayerId::Network(index) => index,
+                    LayerId::Linear => networks - 1,
+                };
+                let layer = &elasticity.layers[index];
+                let channels: Vec<_> = layer
+                    .channels
+                    .iter()
+                    .filter(|channel| channel.role == block.role)
+                    .collect();
+                assert_eq!((channels.len(), layer.outputs.len()), (block.columns, block.rows));
+                for (column, channel) in channels.iter().enumerate() {
+                    let mut sum = 0.0;
+                    for row in 0..block.rows {
+                        let at = block.range.start + row * block.columns + column;
+                        let (low, high) = (
+                            model.theta[at] - model.margin_lower[at],
+                            model.theta[at] + model.margin_upper[at],
+                        );
+                        sum += (high - low) / model.theta[at].abs();
+                    }
+                    assert!(
+                        (channel.sum() - sum).abs() <= 1e-9 * sum.abs().max(1.0),
+                        "{}",
+                        channel.name
+                    );
+                }
+            }
+            let rows = elasticity.parameters_csv().lines().count() - 1;
+            assert_eq!(rows, layout.len());
+        }
+    }
+
+    #[test]
+    fn a_parameter_of_zero_is_unbounded_and_not_a_huge_number() {
+        let mut model = recipes(0.1)[0].model::<f64>();
+        let bias = model
+            .architecture
+            .layout()
+            .blocks()
+            .iter()
+            .find(|b| b.role == Role::Bias)
+            .unwrap()
+            .range
+            .clone();
+        model.theta[bias.start] = 0.0;
+        model.margin_lower[bias.start] = 0.5;
+        model.margin_upper[bias.start] = 0.5;
+        let last = bias.end - 1;
+        model.theta[last] = 0.0;
+        model.margin_lower[last] = 0.0;
+        model.margin_upper[last] = 0.0;
+        let elasticity = Elasticity::of(&Model::from(model)).unwrap();
+        let channel = elasticity.layers[0].channels.last().unwrap();
+        assert_eq!((channel.name.as_str(), channel.unbounded()), ("1", 1));
+        assert!(channel.sum().is_finite());
+        assert_eq!(channel.parameters[0], None);
+        // No margin, no elasticity.
+        assert_eq!(channel.parameters.last(), Some(&Some(0.0)));
+        assert!(
+            elasticity
+                .channels_csv()
+                .lines()
+                .any(|line| line.starts_with("0,bias,1,") && line.ends_with(",1"))
+        );
+    }
+
+    #[test]
+    fn regressors_are_named_in_the_order_of_the_specification() {
+        let recipe = &recipes(0.1)[0];
+        let model = recipe.model::<f64>();
+        let names = regressor_names(&model.architecture, &model.signature);
+        assert_eq!(names.len(), model.architecture.regressor_len());
+        assert_eq!(names[0], "y0(k-1)");
+        let lags = model.architecture.lags;
+        let last = format!("u{}(k-{})", model.signature.inputs.len() - 1, lags.nd + lags.nx);
+        assert_eq!(*names.last().unwrap(), last);
+    }
+}

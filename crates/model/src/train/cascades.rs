@@ -1,0 +1,95 @@
+//! Several cascades around one crisp network.
+
+use std::time::Instant;
+
+use intervalid_data::{Dataset, Split};
+use intervalid_interval::Real;
+
+use super::info::TrainInfo;
+use super::problem::Problem;
+use super::state::State;
+use super::{Clock, FitOptions, Observer, advance, check_interval};
+use crate::config::{FitConfig, Strategy};
+use crate::error::{ModelError, Result};
+use crate::interval_model::IntervalModel;
+
+/// Cascades that differ in their second stage only: the first is trained once.
+///
+/// The models are those of [`fit`](crate::fit) with each configuration, to the bit. Each [`TrainInfo`] has the epochs of
+/// both stages; the time of the first stage is in the first one.
+///
+/// # Errors
+/// Those of [`fit`](crate::fit), and [`ModelError::Option`] if the configurations do not share their first stage.
+pub fn fit_cascades<T: Real>(
+    dataset: &Dataset,
+    split: &Split,
+    configs: &[FitConfig],
+    mut observer: Option<&mut Observer<'_>>,
+) -> Result<Vec<(IntervalModel<T>, TrainInfo)>> {
+    check_shared(configs)?;
+    let mut crisp: Option<State<T>> = None;
+    let mut results = Vec::with_capacity(configs.len());
+    for config in configs {
+        let started = Instant::now();
+        let problem = Problem::<T>::new(dataset, split, config)?;
+        let mut options = FitOptions {
+            observer: observer.as_mut().map(|observer| &mut **observer as &mut Observer<'_>),
+            checkpoint: None,
+        };
+        let mut state = match &crisp {
+            Some(state) => state.clone_for(&problem),
+            None => {
+                let mut state = State::new(&problem)?;
+                let clock = Clock {
+                    started,
+                    epochs_before: 0,
+                };
+                advance(&problem, &mut state, &mut options, &clock, 1)?;
+                crisp.insert(state).clone()
+            }
+        };
+        let clock = Clock {
+            started,
+            epochs_before: state.history.len(),
+        };
+        advance(&problem, &mut state, &mut options, &clock, usize::MAX)?;
+        let info = state.info(started.elapsed());
+        results.push((problem.into_interval(dataset, state), info));
+    }
+    Ok(results)
+}
+
+/// Refuses configurations whose crisp networks would differ.
+fn check_shared(configs: &[FitConfig]) -> Result<()> {
+    let Some(first) = configs.first() else {
+        return Ok(());
+    };
+    for config in configs {
+        check_interval(config)?;
+        let FitConfig {
+            margin,
+            coverage,
+            width_penalty,
+            level,
+            margin_hidden,
+            margin_output,
+            margin_floor,
+            ..
+        } = *config;
+        let with_its_margins = FitConfig {
+            margin,
+            coverage,
+            width_penalty,
+            level,
+            margin_hidden,
+            margin_output,
+            margin_floor,
+            ..first.clone()
+        };
+        if config.strategy != Strategy::Cascade || *config != with_its_margins {
+            let expected = "cascades that differ in their margins and coverage only";
+            return Err(ModelError::option("strategy", "several first stages", expected));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! One mini-batch and one validation of a network with Gaussian likelihood (spec section 8).
+
+use intervalid_data::Window;
+use intervalid_interval::Real;
+use rand_chacha::ChaCha8Rng;
+
+use super::problem::Problem;
+use crate::feed::fill;
+use crate::gaussian::{Posterior, Predictive, draw_masks, gaussian_nll, negative_log_likelihood};
+use crate::initialise::{Purpose, generator};
+use crate::kind::Method;
+use crate::network::{Batch, Network};
+
+/// Draws per validation: fewer than a prediction takes, and the same ones in every epoch.
+const VALIDATION_SAMPLES: usize = 10;
+
+/// Gradient of the loss with respect to what training moves.
+pub(super) struct Likelihood<T> {
+    network: Network<T>,
+    batch: Batch<T>,
+    y_adjoint: Vec<T>,
+    /// Of a Bayesian network: the parameters drawn for the batch, their ε, and the gradient at them.
+    drawn: Vec<T>,
+    noise: Vec<T>,
+    drawn_gradient: Vec<T>,
+    pub(super) gradient: Vec<T>,
+}
+
+impl<T: Real> Likelihood<T> {
+    pub(super) fn new(problem: &Problem<T>) -> Self {
+        let (windows, warmup) = (problem.batch_windows(), problem.config.initial.unscored());
+        let batch = Batch::new(&problem.architecture, windows, problem.steps(), warmup);
+        let zeros = vec![T::zero(); problem.layout.len()];
+        Self {
+            network: Network::new(&problem.architecture),
+            y_adjoint: vec![T::zero(); batch.y.len()],
+            batch,
+            drawn: zeros.clone(),
+            noise: zeros.clone(),
+            drawn_gradient: zeros,
+            gradient: vec![T::zero(); problem.theta_len()],
+        }
+    }
+
+    /// Simulates the windows and fills `gradient`; returns the loss.
+    pub(super) fn gradient(
+        &mut self,
+        problem: &Problem<T>,
+        theta: &[T],
+        windows: &[Window],
+        rng: &mut ChaCha8Rng,
+    ) -> f64 {
+        let config = &problem.config;
+        fill(&mut self.batch, &problem.scaled, config.lags, config.initial, windows);
+        match config.model.method() {
+            Method::Bayesian => {
+                let posterior = Posterior::new(theta);
+                posterior.draw(rng, &mut self.drawn, &mut self.noise);
+                let nll = pass(
+                    &mut self.network,
+                    &mut self.batch,
+                    &mut self.y_adjoint,
+                    &self.drawn,
+                    &mut self.drawn_gradient,
+                );
+                let targets = (problem.windows.len() * self.batch.scored() / windows.len()) as f64;
+                let (drawn, noise) = (&self.drawn_gradient, &self.noise);
+                posterior.gradient(drawn, noise, config.prior_std, targets, &mut self.gradient);
+                return nll + posterior.kl(config.prior_std) / targets;
+            }
+            Method::Dropout => draw_masks(&mut self.batch.frames, &problem.architecture, config.dropout, rng),
+            Method::Ensemble | Method::Interval | Method::Linear => {}
+        }
+        pass(
+            &mut self.network,
+            &mut self.batch,
+            &mut self.y_adjoint,
+            theta,
+            &mut self.gradient,
+        )
+    }
+}
+
+/// Forward, loss and reverse of a filled batch.
+fn pass<T: Real>(
+    network: &mut Network<T>,
+    batch: &mut Batch<T>,
+    y_adjoint: &mut [T],
+    theta: &[T],
+    gradient: &mut [T],
+) -> f64 {
+    network.forward(theta, batch);
+    let loss = gaussian_nll(batch, y_adjoint);
+    gradient.fill(T::zero());
+    network.backward(theta, batch, y_adjoint, None, gradient);
+    loss
+}
+
+/// L_MSE and negative log-likelihood of free runs over the validation part; infinite if one diverges.
+pub(super) fn validate_likelihood<T: Real>(problem: &Problem<T>, theta: &[T]) -> [f64; 2] {
+    let config = &problem.config;
+    let mut draws = generator(config.seed, Purpose::ValidationDraws, 0);
+    let architecture = &problem.architecture;
+    let mut predictive = match config.model.method() {
+        Method::Bayesian => {
+            let posterior = Posterior::new(theta);
+            let zeros = vec![T::zero(); problem.layout.len()];
+            let (mut noise, mut samples) = (zeros.clone(), vec![zeros; VALIDATION_SAMPLES]);
+            for drawn in &mut samples {
+                posterior.draw(&mut draws, drawn, &mut noise);
+            }
+            Predictive::new(architecture, samples.iter().map(Vec::as_slice), None)
+        }
+        Method::Dropout => {
+            let same = std::iter::repeat_n(theta, VALIDATION_SAMPLES);
+            Predictive::new(architecture, same, Some(config.dropout))
+        }
+        Method::Ensemble | Method::Interval | Method::Linear => Predictive::new(architecture, [theta], None),
+    };
+    let (mut squares, mut nll, mut count) = (0.0, 0.0, 0.0);
+    for &window in &problem.validation {
+        let moments = predictive.simulate(&problem.scaled, window, config.initial, &mut draws);
+        if moments.diverged_at.is_some() {
+            return [f64::INFINITY; 2];
+        }
+        let experiment = &problem.scaled.experiments()[window.experiment];
+        for (step, k) in window.predicted().enumerate().skip(config.initial.unscored()) {
+            for output in 0..architecture.outputs {
+                let at = step * architecture.outputs + output;
+                let target = experiment.output(output)[k].as_f64();
+                let (mean, std) = (moments.mean[at].as_f64(), moments.std[at].as_f64());
+                squares += (target - mean).powi(2);
+                nll += negative_log_likelihood(target, mean, std);
+                count += 1.0;
+            }
+        }
+    }
+    [squares / count, nll / count]
+}

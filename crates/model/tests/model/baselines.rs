@@ -1,0 +1,234 @@
+//! The baselines as models: what defines them, on records whose truth is known.
+
+use intervalid_data::{Dataset, LinearSystem, ReadOptions, Split, SplitFractions, load};
+use intervalid_model::{
+    FitConfig, FitOptions, Method, Model, ModelKind, Precision, Strategy, evaluate, fit, fit_cascades, fit_gaussian,
+};
+
+use crate::training::small;
+
+const BASELINES: [ModelKind; 7] = [
+    ModelKind::Bnode,
+    ModelKind::Blstm,
+    ModelKind::DropoutNode,
+    ModelKind::DropoutLstm,
+    ModelKind::EnsembleNode,
+    ModelKind::EnsembleLstm,
+    ModelKind::Arx,
+];
+
+fn hair_dryer() -> (Dataset, Split) {
+    let dataset = load(&["hair-dryer"], None, &ReadOptions::default()).unwrap();
+    let split = Split::new(&dataset, SplitFractions::default()).unwrap();
+    (dataset, split)
+}
+
+fn quick(model: ModelKind) -> FitConfig {
+    FitConfig {
+        epochs: 2,
+        members: 2,
+        samples: 5,
+        ..small(model, Strategy::Cascade)
+    }
+}
+
+#[test]
+fn every_baseline_is_saved_loaded_and_simulated_to_the_bit() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    for kind in BASELINES {
+        for precision in [Precision::F32, Precision::F64] {
+            let config = FitConfig {
+                precision,
+                ..quick(kind)
+            };
+            let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
+            assert_eq!(model.kind(), kind);
+            model.save(&path).unwrap();
+            let again = Model::load(&path).unwrap();
+            assert_eq!(again, model, "{kind}");
+            let bands = model.simulate(&dataset, &split.test).unwrap();
+            assert_eq!(again.simulate(&dataset, &split.test).unwrap(), bands);
+            for band in &bands {
+                let inside =
+                    |at: usize| band.lower[0][at] <= band.centre[0][at] && band.centre[0][at] <= band.upper[0][at];
+                assert!((0..band.len()).all(inside), "{kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_interval_network_is_not_read_as_a_baseline_and_a_baseline_not_as_one() {
+    let (dataset, split) = hair_dryer();
+    let message = fit::<f32>(&dataset, &split, &quick(ModelKind::Bnode), FitOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert_eq!(message, "model = bnode is not allowed: expected inode or ilstm");
+    let message = fit_gaussian::<f32>(&dataset, &split, &quick(ModelKind::Inode), FitOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("model = inode"), "{message}");
+}
+
+/// Only z_α depends on the coverage.
+#[test]
+fn another_coverage_is_another_width_around_the_same_simulation() {
+    let (dataset, split) = hair_dryer();
+    let (model, _) = Model::fit(&dataset, &split, &quick(ModelKind::EnsembleNode), FitOptions::default()).unwrap();
+    let wider = model.at_coverage(0.95).unwrap();
+    let bands = [&model, &wider].map(|model| model.simulate(&dataset, &split.test).unwrap());
+    assert_eq!(bands[0][0].centre, bands[1][0].centre);
+    let half = |which: usize, at: usize| bands[which][0].upper[0][at] - bands[which][0].centre[0][at];
+    for at in 0..bands[0][0].len() {
+        let ratio = half(1, at) / half(0, at);
+        assert!((ratio - 1.959_964 / 1.644_854).abs() < 1e-3, "{ratio}");
+    }
+    assert!(model.at_coverage(95.0).is_err());
+    let (arx, _) = Model::fit(&dataset, &split, &quick(ModelKind::Arx), FitOptions::default()).unwrap();
+    assert!(arx.at_coverage(0.95).is_err());
+}
+
+/// y = stable linear system + white output noise of known size: σ must come out near it, and the band must cover.
+#[test]
+fn a_known_noise_level_is_recovered() {
+    let system = LinearSystem {
+        noise_std: 1.0,
+        ..LinearSystem::default()
+    };
+    let record = system.generate(1600, 3).unwrap();
+    let split = Split::new(record.dataset(), SplitFractions::new(0.5, 0.1, 0.4).unwrap()).unwrap();
+    for kind in [
+        ModelKind::EnsembleNode,
+        ModelKind::DropoutNode,
+        ModelKind::Bnode,
+        ModelKind::Arx,
+    ] {
+        let config = FitConfig {
+            model: kind,
+            hidden: vec![16],
+            dropout: 0.02,
+            members: 2,
+            samples: 30,
+            epochs: 120,
+            prior_std: 1.0,
+            learning_rate: 1e-2,
+            lag_search: kind == ModelKind::Arx,
+            ..FitConfig::default()
+        };
+        let (model, _) = Model::fit(record.dataset(), &split, &config, FitOptions::default()).unwrap();
+        let bands = model.simulate(record.dataset(), &split.test).unwrap();
+        let band = &bands[0];
+        let mean_width: f64 = band.upper[0]
+            .iter()
+            .zip(&band.lower[0])
+            .map(|(u, l)| u - l)
+            .sum::<f64>()
+            / band.len() as f64;
+        let sigma = mean_width / (2.0 * 1.644_854);
+        let ratio = sigma / record.noise_std()[0];
+        let picp = evaluate(record.dataset(), &bands, 0.9).unwrap().all.picp.unwrap();
+        assert!((0.85..1.6).contains(&ratio), "{kind}: σ is {ratio} of the noise's");
+        assert!((0.84..=0.99).contains(&picp), "{kind}: coverage {picp}");
+    }
+}
+
+/// Draws differ, so dropout and Bayesian bands are wider than one network's; members of an ensemble have seeds of their
+/// own; the same seed gives the same bits.
+#[test]
+fn randomness_is_seeded_and_members_differ() {
+    let (dataset, split) = hair_dryer();
+    let (model, info) =
+        fit_gaussian::<f32>(&dataset, &split, &quick(ModelKind::EnsembleLstm), FitOptions::default()).unwrap();
+    assert_eq!((model.members().len(), info.stages.len(), info.epochs_run()), (2, 2, 4));
+    assert_ne!(model.members()[0], model.members()[1]);
+    for kind in BASELINES {
+        let config = quick(kind);
+        let run = |config: &FitConfig| Model::fit(&dataset, &split, config, FitOptions::default()).unwrap().0;
+        let model = run(&config);
+        assert_eq!(model, run(&config));
+        if kind.method() != Method::Linear {
+            let other = run(&FitConfig { seed: 2, ..config });
+            assert_ne!(
+                model.simulate(&dataset, &split.test).unwrap(),
+                other.simulate(&dataset, &split.test).unwrap()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_killed_baseline_resumes_to_the_same_bits() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    for kind in [ModelKind::EnsembleNode, ModelKind::Blstm, ModelKind::DropoutNode] {
+        let config = FitConfig {
+            epochs: 3,
+            ..quick(kind)
+        };
+        let whole = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap().0;
+        let path = folder.path().join(format!("{kind}.checkpoint"));
+        // The checkpoint of every epoch, as a kill right after it would leave it.
+        for stop_after in 1..4 {
+            let _ = std::fs::remove_file(&path);
+            let kept = folder.path().join("kept");
+            let mut epochs = 0;
+            let mut observer = |_: &_| {
+                epochs += 1;
+                if epochs == stop_after {
+                    std::fs::copy(&path, &kept).unwrap();
+                }
+                std::ops::ControlFlow::Continue(())
+            };
+            let options = FitOptions {
+                observer: Some(&mut observer),
+                checkpoint: Some(&path),
+            };
+            Model::fit(&dataset, &split, &config, options).unwrap();
+            let options = FitOptions {
+                checkpoint: Some(&kept),
+                ..FitOptions::default()
+            };
+            let (resumed, _) = Model::fit(&dataset, &split, &config, options).unwrap();
+            assert_eq!(resumed, whole, "{kind} after epoch {stop_after}");
+        }
+    }
+}
+
+#[test]
+fn cascades_that_share_their_crisp_network_are_those_fitted_alone() {
+    let (dataset, split) = hair_dryer();
+    let base = FitConfig {
+        epochs: 2,
+        ..small(ModelKind::Ilstm, Strategy::Cascade)
+    };
+    let configs: Vec<FitConfig> = [0.9, 0.95]
+        .into_iter()
+        .flat_map(|coverage| {
+            [intervalid_model::Margin::Abs, intervalid_model::Margin::Relu].map(|margin| FitConfig {
+                coverage,
+                margin,
+                ..base.clone()
+            })
+        })
+        .collect();
+    let together = fit_cascades::<f32>(&dataset, &split, &configs, None).unwrap();
+    for (config, (model, info)) in configs.iter().zip(&together) {
+        let (alone, alone_info) = fit::<f32>(&dataset, &split, config, FitOptions::default()).unwrap();
+        assert_eq!(*model, alone);
+        // Losses that a stage does not use are NaN, which equals nothing: compare as text.
+        assert_eq!(format!("{:?}", info.history), format!("{:?}", alone_info.history));
+    }
+    let other = FitConfig {
+        seed: 2,
+        ..base.clone()
+    };
+    let message = fit_cascades::<f32>(&dataset, &split, &[base, other], None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("differ in their margins and coverage only"),
+        "{message}"
+    );
+}
