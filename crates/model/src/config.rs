@@ -8,6 +8,7 @@ use crate::kind::{Method, ModelKind, Precision};
 use crate::loss::Level;
 use crate::network::NetworkKind;
 use crate::optim::Schedule;
+use crate::train::Stage;
 
 /// How θ and Δ are trained (spec section 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,13 @@ pub enum Margin {
 /// | `margin_hidden`, `margin_output` | r_h, r_o | 1, 1 (LSTM 0.2, 1) | ≥ 0 |
 /// | `margin_floor` | | 0.001 (paper: 0) | ≥ 0 |
 /// | `epochs` | | 150 | ≥ 1, per stage |
+/// | `margin_epochs` | | as `epochs` | ≥ 1, of the cascade's second stage |
+/// | `margin_batch` | | as `batch` | ≥ 1 windows, in the cascade's second stage |
+/// | `margin_rate` | | 1 | > 0 |
+/// | `miss_factor` | | 1 | > 0, below 1/(1-α) |
+/// | `weight_decay` | | 0 | ≥ 0 |
+/// | `weight_noise` | | 0 | ≥ 0 |
+/// | `averaging` | | 0 | \[0, 1) |
 /// | `batch` | | 64 | ≥ 1 windows |
 /// | `learning_rate` | | 0.005 | > 0 |
 /// | `schedule` | | step | constant, step, cosine |
@@ -101,8 +109,23 @@ pub struct FitConfig {
     pub margin_floor: f64,
     /// Epochs of each stage.
     pub epochs: usize,
+    /// Epochs of the cascade's second stage, where they are not `epochs`.
+    pub margin_epochs: Option<usize>,
     /// Windows per mini-batch.
     pub batch: usize,
+    /// Windows per mini-batch in the cascade's second stage, where they are not `batch`.
+    pub margin_batch: Option<usize>,
+    /// Step size of the margins relative to that of θ.
+    pub margin_rate: f64,
+    /// L_RQR-W aims at this times 1-α misses: below 1, since bands are tighter on the windows they were trained on.
+    pub miss_factor: f64,
+    /// Decoupled decay of weights (not of biases): each step takes away this share of them times the step size.
+    pub weight_decay: f64,
+    /// Standard deviation of the noise added to every weight (not to biases) where a gradient of θ is taken.
+    pub weight_noise: f64,
+    /// Decay per iteration of the running mean of θ and Δ' that is validated and kept instead of the last iterate; 0 keeps
+    /// none.
+    pub averaging: f64,
     /// Adam's step size.
     pub learning_rate: f64,
     /// How the step size changes over the epochs.
@@ -148,7 +171,14 @@ impl Default for FitConfig {
             margin_output: 1.0,
             margin_floor: 1e-3,
             epochs: 150,
+            margin_epochs: None,
             batch: 64,
+            margin_batch: None,
+            margin_rate: 1.0,
+            miss_factor: 1.0,
+            weight_decay: 0.0,
+            weight_noise: 0.0,
+            averaging: 0.0,
             learning_rate: 5e-3,
             schedule: Schedule::Step,
             gradient_clip: 5.0,
@@ -200,6 +230,22 @@ impl FitConfig {
         config
     }
 
+    /// The coverage that L_RQR-W aims at: α, raised where `miss_factor` is below 1.
+    #[must_use]
+    pub fn trained_coverage(&self) -> f64 {
+        // Written so that a factor of 1 leaves α as it is, to the bit.
+        self.coverage + (1.0 - self.coverage) * (1.0 - self.miss_factor)
+    }
+
+    /// Epochs of a stage.
+    #[must_use]
+    pub fn stage_epochs(&self, stage: Stage) -> usize {
+        match stage {
+            Stage::Margins => self.margin_epochs.unwrap_or(self.epochs),
+            Stage::Crisp | Stage::Joint | Stage::Likelihood => self.epochs,
+        }
+    }
+
     /// Checks every range that does not depend on the data.
     ///
     /// # Errors
@@ -220,6 +266,7 @@ impl FitConfig {
             ("gradient_clip", self.gradient_clip),
             ("gradnorm_rate", self.gradnorm_rate),
             ("prior_std", self.prior_std),
+            ("margin_rate", self.margin_rate),
         ];
         for (option, value) in positive {
             if !(value > 0.0 && value.is_finite()) {
@@ -231,6 +278,8 @@ impl FitConfig {
             ("margin_output", self.margin_output),
             ("margin_floor", self.margin_floor),
             ("gradnorm_beta", self.gradnorm_beta),
+            ("weight_decay", self.weight_decay),
+            ("weight_noise", self.weight_noise),
         ];
         for (option, value) in at_least_zero {
             if !(value >= 0.0 && value.is_finite()) {
@@ -242,6 +291,17 @@ impl FitConfig {
                 "margin_output",
                 0,
                 "a positive start of some margins, or none can grow",
+            ));
+        }
+        if !(self.miss_factor > 0.0 && self.trained_coverage() > 0.0) {
+            let expected = format!("a number above 0 and below {}", 1.0 / (1.0 - self.coverage));
+            return Err(ModelError::option("miss_factor", self.miss_factor, expected));
+        }
+        if !(0.0..1.0).contains(&self.averaging) {
+            return Err(ModelError::option(
+                "averaging",
+                self.averaging,
+                "a number from 0 to below 1",
             ));
         }
         if !(0.0..1.0).contains(&self.dropout) {
@@ -259,6 +319,8 @@ impl FitConfig {
             ("batch", self.batch),
             ("members", self.members),
             ("samples", self.samples),
+            ("margin_epochs", self.margin_epochs.unwrap_or(1)),
+            ("margin_batch", self.margin_batch.unwrap_or(1)),
         ];
         for (option, value) in counts {
             if value == 0 {
@@ -292,7 +354,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 12] = [
+        let broken: [(&str, Break); 16] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.width_penalty = 0.0),
             ("learning_rate", |c| c.learning_rate = -1.0),
@@ -301,6 +363,10 @@ mod tests {
             ("epochs", |c| c.epochs = 0),
             ("batch", |c| c.batch = 0),
             ("patience", |c| c.patience = Some(0)),
+            ("miss_factor", |c| c.miss_factor = 11.0),
+            ("averaging", |c| c.averaging = 1.0),
+            ("weight_decay", |c| c.weight_decay = f64::NAN),
+            ("margin_epochs", |c| c.margin_epochs = Some(0)),
             ("prior_std", |c| c.prior_std = 0.0),
             ("dropout", |c| c.dropout = 1.0),
             ("members", |c| c.members = 0),

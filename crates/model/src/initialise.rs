@@ -29,6 +29,7 @@ pub(crate) enum Purpose {
     PredictionDraws = 9,
     /// Of masks, in simulations.
     PredictionMasks = 10,
+    WeightNoise = 11,
 }
 
 /// The generator for one purpose (and epoch): the same on every machine and in every release.

@@ -34,7 +34,7 @@ pub fn fit_cascades<T: Real>(
         let problem = Problem::<T>::new(dataset, split, config)?;
         let mut options = FitOptions {
             observer: observer.as_mut().map(|observer| &mut **observer as &mut Observer<'_>),
-            checkpoint: None,
+            ..FitOptions::default()
         };
         let mut state = match &crisp {
             Some(state) => state.clone_for(&problem),
@@ -74,6 +74,10 @@ fn check_shared(configs: &[FitConfig]) -> Result<()> {
             margin_hidden,
             margin_output,
             margin_floor,
+            margin_epochs,
+            margin_batch,
+            margin_rate,
+            miss_factor,
             ..
         } = *config;
         let with_its_margins = FitConfig {
@@ -84,6 +88,10 @@ fn check_shared(configs: &[FitConfig]) -> Result<()> {
             margin_hidden,
             margin_output,
             margin_floor,
+            margin_epochs,
+            margin_batch,
+            margin_rate,
+            miss_factor,
             ..first.clone()
         };
         if config.strategy != Strategy::Cascade || *config != with_its_margins {

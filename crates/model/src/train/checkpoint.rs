@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::info::{EpochRecord, Stage, StageInfo, StopReason};
 use super::problem::Problem;
-use super::state::{Best, State};
+use super::state::{Best, Mean, State};
 use crate::error::Result;
 use crate::margin::RawMargins;
 use crate::optim::{Adam, GradNorm};
@@ -25,6 +25,7 @@ struct Header {
     stage: usize,
     epoch: usize,
     adam_steps: [u64; 3],
+    mean_iterations: Option<u64>,
     best_epoch: Option<usize>,
     history: Vec<(Stage, usize)>,
     finished: Vec<(Stage, usize, usize, StopReason)>,
@@ -42,6 +43,7 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
         stage: state.stage,
         epoch: state.epoch,
         adam_steps: [0, 1, 2].map(|i| state.adam[i].steps),
+        mean_iterations: state.mean.as_ref().map(|mean| mean.iterations),
         best_epoch: state.best.as_ref().map(|best| best.epoch),
         history: state
             .history
@@ -64,6 +66,11 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
     for (index, adam) in state.adam.iter().enumerate() {
         push(&format!("adam_{index}_first"), &adam.first);
         push(&format!("adam_{index}_second"), &adam.second);
+    }
+    if let Some(mean) = &state.mean {
+        push("mean_theta", &mean.theta);
+        push("mean_raw_lower", &mean.raw.lower);
+        push("mean_raw_upper", &mean.raw.upper);
     }
     if let Some(best) = &state.best {
         push("best_theta", &best.theta);
@@ -134,6 +141,17 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
             steps: header.adam_steps[index],
         })
     };
+    let mean = match header.mean_iterations {
+        None => None,
+        Some(iterations) => Some(Mean {
+            theta: theta("mean_theta")?,
+            raw: RawMargins {
+                lower: margins("mean_raw_lower")?,
+                upper: margins("mean_raw_upper")?,
+            },
+            iterations,
+        }),
+    };
     let best = match header.best_epoch {
         None => None,
         Some(epoch) => Some(Best {
@@ -193,6 +211,7 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
             beta: problem.config.gradnorm_beta,
             rate: problem.config.gradnorm_rate,
         },
+        mean,
         best,
         history: history.collect(),
         finished: finished.collect(),

@@ -11,7 +11,7 @@ mod state;
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Split};
 use intervalid_interval::Real;
@@ -37,8 +37,10 @@ pub type Observer<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 pub struct FitOptions<'a> {
     /// Called after every epoch.
     pub observer: Option<&'a mut Observer<'a>>,
-    /// Written after every epoch and taken up if it exists: a fit killed at any point ends in the same bits.
+    /// Written after epochs and taken up if it exists: a fit killed at any point ends in the same bits.
     pub checkpoint: Option<&'a Path>,
+    /// Least time between two checkpoints; when the observer breaks off, one is written whatever the time.
+    pub checkpoint_every: Duration,
 }
 
 /// Fits an interval network to the training part of a record, choosing the epoch by free runs over the validation part.
@@ -151,13 +153,15 @@ fn run_stage<T: Real>(
     let config = &problem.config;
     let stage = stages[state.stage];
     let mut worker = Worker::new(problem, stage, state);
-    while state.epoch < config.epochs {
+    let mut written = Instant::now();
+    let epochs = config.stage_epochs(stage);
+    while state.epoch < epochs {
         // Asked before an epoch and not after it: a resumed fit then stops where the whole one did.
         let since_best = state.best.as_ref().map_or(0, |best| state.epoch - best.epoch);
         if config.patience.is_some_and(|patience| since_best >= patience) {
             return Ok(StopReason::Patience { epoch: state.epoch });
         }
-        let learning_rate = config.learning_rate * config.schedule.factor(state.epoch, config.epochs);
+        let learning_rate = config.learning_rate * config.schedule.factor(state.epoch, epochs);
         let Some(train) = worker.epoch(problem, state, learning_rate) else {
             let epoch = state.epoch + 1;
             if state.best.is_none() {
@@ -180,12 +184,18 @@ fn run_stage<T: Real>(
             scales: state.gradnorm.scales,
         };
         let improved = state.record(record, stage);
-        if let Some(path) = options.checkpoint {
+        let is_due = written.elapsed() >= options.checkpoint_every;
+        if let Some(path) = options.checkpoint.filter(|_| is_due) {
             checkpoint::write(path, problem, state)?;
+            written = Instant::now();
         }
         if let Some(observer) = &mut options.observer {
             let done = state.history.len();
-            let total = (stages.len() - state.stage) * config.epochs + done - state.epoch;
+            let left: usize = stages[state.stage..]
+                .iter()
+                .map(|&stage| config.stage_epochs(stage))
+                .sum();
+            let total = left + done - state.epoch;
             let per_epoch = clock.started.elapsed().as_secs_f64() / (done - clock.epochs_before) as f64;
             let progress = Progress {
                 record,
@@ -195,6 +205,9 @@ fn run_stage<T: Real>(
                 seconds_left: per_epoch * (total - done) as f64,
             };
             if observer(&progress).is_break() {
+                if let Some(path) = options.checkpoint.filter(|_| !is_due) {
+                    checkpoint::write(path, problem, state)?;
+                }
                 return Ok(StopReason::Interrupted { epoch: state.epoch });
             }
         }

@@ -2,7 +2,9 @@
 
 use intervalid_data::{ArxModel, Dataset, Normaliser, Scaled, Split, Window, Windows, runs};
 use intervalid_interval::Real;
-use rand::Rng as _;
+use rand::{Rng as _, RngExt as _};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 
 use super::state::State;
 use crate::config::FitConfig;
@@ -12,7 +14,7 @@ use crate::initialise::{Purpose, generator, initial_parameters};
 use crate::interval_model::IntervalModel;
 use crate::kind::{Method, Precision};
 use crate::loss::RqrW;
-use crate::network::{Architecture, Head, Layout};
+use crate::network::{Architecture, Block, Head, Layout, Role};
 use crate::signature::Signature;
 
 pub(super) struct Problem<T> {
@@ -71,7 +73,7 @@ impl<T: Real> Problem<T> {
             member_seeds: (0..config.members).map(|_| seeds.next_u64()).collect(),
             layout: architecture.layout(),
             scaled: normaliser.scale(dataset),
-            loss: RqrW::new(config.coverage, config.width_penalty, config.level),
+            loss: RqrW::new(config.trained_coverage(), config.width_penalty, config.level),
             architecture,
             normaliser,
             windows,
@@ -141,6 +143,41 @@ impl<T: Real> Problem<T> {
     /// Windows per mini-batch: what was asked, or all there are.
     pub(super) fn batch_windows(&self) -> usize {
         self.config.batch.min(self.windows.len())
+    }
+
+    /// As [`Problem::batch_windows`], for the cascade's second stage.
+    pub(super) fn margin_batch_windows(&self) -> usize {
+        let windows = self.config.margin_batch.unwrap_or(self.config.batch);
+        windows.min(self.windows.len())
+    }
+
+    /// θ, or where weight noise is asked for `noisy`, filled with θ and noise on its weights.
+    pub(super) fn perturbed<'a>(&self, theta: &'a [T], rng: &mut ChaCha8Rng, noisy: &'a mut Vec<T>) -> &'a [T] {
+        let scale = self.config.weight_noise;
+        if scale <= 0.0 {
+            return theta;
+        }
+        noisy.clear();
+        noisy.extend_from_slice(theta);
+        for weight in self.weights().flat_map(|block| block.range.clone()) {
+            noisy[weight] += T::of(scale * rng.sample::<f64, _>(StandardNormal));
+        }
+        noisy
+    }
+
+    /// Takes `rate` times `weight_decay` of every weight away; biases stay, and of a Bayesian network all, since it has a
+    /// prior.
+    pub(super) fn decay(&self, theta: &mut [T], rate: f64) {
+        if self.config.weight_decay > 0.0 && self.config.model.method() != Method::Bayesian {
+            let keep = T::of(1.0 - rate * self.config.weight_decay);
+            for block in self.weights() {
+                theta[block.range.clone()].iter_mut().for_each(|weight| *weight *= keep);
+            }
+        }
+    }
+
+    fn weights(&self) -> impl Iterator<Item = &Block> {
+        self.layout.blocks().iter().filter(|block| block.role != Role::Bias)
     }
 
     /// What must agree for a checkpoint to belong to this fit.

@@ -11,6 +11,7 @@ use super::problem::Problem;
 use super::state::State;
 use crate::feed::fill;
 use crate::initialise::{Purpose, generator};
+use crate::margin::RawMargins;
 use crate::network::{Frames, IntervalParameters, Network, Stepper, TILE, TrajectoryAdjoint};
 use crate::optim::clip;
 use crate::simulate::Run;
@@ -58,16 +59,20 @@ impl<T: Real> Worker<T> {
             sums = [sums[0] + losses[0], sums[1] + losses[1]];
             batches += 1;
         };
+        let mut noise = generator(problem.seed(state.stage), Purpose::WeightNoise, state.epoch);
+        let mut noisy = Vec::new();
         match &mut self.stage {
             Work::Crisp(work) => {
                 for windows in shuffled(problem, Purpose::ShuffleCrisp, state) {
                     fill(&mut work.batch, &problem.scaled, config.lags, config.initial, &windows);
-                    let loss = work.gradient(&state.theta);
+                    let loss = work.gradient(problem.perturbed(&state.theta, &mut noise, &mut noisy));
                     let norm = clip(&mut work.gradient, config.gradient_clip);
                     if !(loss.is_finite() && norm.is_finite()) {
                         return None;
                     }
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
+                    problem.decay(&mut state.theta, rate);
+                    state.average(config.averaging);
                     count([loss, f64::NAN]);
                 }
             }
@@ -81,24 +86,30 @@ impl<T: Real> Worker<T> {
                         &windows,
                     );
                     let (loss, gradnorm) = (&problem.loss, &mut state.gradnorm);
-                    let losses = work.gradients(&state.theta, &state.raw, config.margin, loss, gradnorm);
+                    let theta = problem.perturbed(&state.theta, &mut noise, &mut noisy);
+                    let losses = work.gradients(theta, &state.raw, config.margin, loss, gradnorm);
                     let norm = clip(&mut work.crisp.gradient, config.gradient_clip);
                     if !(losses.iter().all(|l| l.is_finite()) && norm.is_finite()) {
                         return None;
                     }
                     state.adam[0].update(&mut state.theta, &work.crisp.gradient, rate);
+                    problem.decay(&mut state.theta, rate);
+                    let rate = rate * config.margin_rate;
                     if !update_margins(state, &mut work.margin_gradients, config.gradient_clip, rate) {
                         return None;
                     }
+                    state.average(config.averaging);
                     count(losses);
                 }
             }
             Work::Margins(work) => {
                 for tiles in work.shuffled(config.seed, state.epoch) {
                     let loss = work.gradients(problem, state, &tiles);
+                    let rate = rate * config.margin_rate;
                     if !loss.is_finite() || !update_margins(state, &mut work.gradients, config.gradient_clip, rate) {
                         return None;
                     }
+                    state.average(config.averaging);
                     count([f64::NAN, loss]);
                 }
             }
@@ -111,6 +122,8 @@ impl<T: Real> Worker<T> {
                         return None;
                     }
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
+                    problem.decay(&mut state.theta, rate);
+                    state.average(config.averaging);
                     count([f64::NAN, loss]);
                 }
             }
@@ -120,16 +133,17 @@ impl<T: Real> Worker<T> {
 
     /// L_MSE and the second loss of free runs over the validation part; infinite if one diverges.
     pub(super) fn validate(&mut self, problem: &Problem<T>, state: &State<T>) -> [f64; 2] {
+        let (theta, raw) = state.kept();
         match &self.stage {
-            Work::Likelihood(_) => validate_likelihood(problem, &state.theta),
+            Work::Likelihood(_) => validate_likelihood(problem, theta),
             Work::Crisp(_) => {
-                self.validation.simulate(problem, &state.theta);
+                self.validation.simulate(problem, theta);
                 [self.validation.mse(problem), f64::NAN]
             }
-            Work::Margins(_) => [self.validation.mse(problem), self.validation.rqr_w(problem, state)],
+            Work::Margins(_) => [self.validation.mse(problem), self.validation.rqr_w(problem, theta, raw)],
             Work::Joint(_) => {
-                self.validation.simulate(problem, &state.theta);
-                [self.validation.mse(problem), self.validation.rqr_w(problem, state)]
+                self.validation.simulate(problem, theta);
+                [self.validation.mse(problem), self.validation.rqr_w(problem, theta, raw)]
             }
         }
     }
@@ -211,7 +225,7 @@ impl<T: Real> MarginWork<T> {
         }
         let mut network = crisp.network;
         network.reserve_interval(TILE);
-        let wanted = (problem.batch_windows() * (steps - warmup)).div_ceil(TILE);
+        let wanted = (problem.margin_batch_windows() * (steps - warmup)).div_ceil(TILE);
         let zeros = vec![T::zero(); theta.len()];
         Self {
             bounds: Bounds::new(&problem.layout, architecture.outputs, TILE),
@@ -288,11 +302,11 @@ impl<T: Real> Validation<T> {
         self.mean(problem, |run, at, target| (target - run.y[at].as_f64()).powi(2))
     }
 
-    fn rqr_w(&mut self, problem: &Problem<T>, state: &State<T>) -> f64 {
+    fn rqr_w(&mut self, problem: &Problem<T>, theta: &[T], raw: &RawMargins<T>) -> f64 {
         let [lower, upper] = &mut self.margins;
-        problem.config.margin.apply(&state.raw.lower, lower);
-        problem.config.margin.apply(&state.raw.upper, upper);
-        self.parameters.update(&state.theta, lower, upper);
+        problem.config.margin.apply(&raw.lower, lower);
+        problem.config.margin.apply(&raw.upper, upper);
+        self.parameters.update(theta, lower, upper);
         for run in &mut self.runs {
             if run.diverged_at.is_none() {
                 run.bound(&mut self.network, &self.parameters);

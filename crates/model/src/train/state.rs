@@ -19,6 +19,14 @@ pub(super) struct Best<T> {
     pub(super) raw: RawMargins<T>,
 }
 
+/// Running means of the parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Mean<T> {
+    pub(super) theta: Vec<T>,
+    pub(super) raw: RawMargins<T>,
+    pub(super) iterations: u64,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct State<T> {
     /// Index into the strategy's stages.
@@ -30,6 +38,8 @@ pub(super) struct State<T> {
     /// Of θ, of Δ'_lo and of Δ'_hi.
     pub(super) adam: [Adam<T>; 3],
     pub(super) gradnorm: GradNorm,
+    /// Where the configuration asks for averaging.
+    pub(super) mean: Option<Mean<T>>,
     pub(super) best: Option<Best<T>>,
     pub(super) history: Vec<EpochRecord>,
     pub(super) finished: Vec<StageInfo>,
@@ -47,11 +57,48 @@ impl<T: Real> State<T> {
             raw: initial_margins(problem, &theta),
             theta,
             gradnorm: GradNorm::new(problem.config.gradnorm_beta, problem.config.gradnorm_rate),
+            mean: None,
             best: None,
             history: Vec::new(),
             finished: Vec::new(),
             members: Vec::new(),
         })
+    }
+
+    /// Takes the present iterate into the means; a `decay` of zero keeps none.
+    ///
+    /// The decay grows from 1/11 to its value, so that the start of a stage is soon forgotten.
+    pub(super) fn average(&mut self, decay: f64) {
+        if decay <= 0.0 {
+            return;
+        }
+        let (theta, raw) = (&self.theta, &self.raw);
+        let mean = self.mean.get_or_insert_with(|| Mean {
+            theta: theta.clone(),
+            raw: raw.clone(),
+            iterations: 0,
+        });
+        mean.iterations += 1;
+        let age = mean.iterations as f64;
+        let share = T::of(1.0 - decay.min(age / (age + 10.0)));
+        let sides = [
+            (&mut mean.theta, theta),
+            (&mut mean.raw.lower, &raw.lower),
+            (&mut mean.raw.upper, &raw.upper),
+        ];
+        for (mean, now) in sides {
+            for (mean, &now) in mean.iter_mut().zip(now) {
+                *mean += share * (now - *mean);
+            }
+        }
+    }
+
+    /// What is validated and kept: the means where there are any, else the iterate.
+    pub(super) fn kept(&self) -> (&[T], &RawMargins<T>) {
+        match &self.mean {
+            Some(mean) => (&mean.theta, &mean.raw),
+            None => (&self.theta, &self.raw),
+        }
     }
 
     /// Files an epoch; returns whether it is the best one of its stage.
@@ -66,7 +113,8 @@ impl<T: Real> State<T> {
         self.history.push(record);
         let improved = loss.is_finite() && self.best.as_ref().is_none_or(|best| loss < best.loss);
         if improved {
-            let (theta, raw) = (self.theta.clone(), self.raw.clone());
+            let (theta, raw) = self.kept();
+            let (theta, raw) = (theta.to_vec(), raw.clone());
             self.best = Some(Best {
                 epoch: self.epoch,
                 loss,
@@ -103,6 +151,7 @@ impl<T: Real> State<T> {
             stopped,
         });
         self.adam = fresh_adam(problem);
+        self.mean = None;
         self.stage += 1;
         self.epoch = 0;
         Ok(())

@@ -184,6 +184,7 @@ fn a_killed_baseline_resumes_to_the_same_bits() {
             let options = FitOptions {
                 observer: Some(&mut observer),
                 checkpoint: Some(&path),
+                ..FitOptions::default()
             };
             Model::fit(&dataset, &split, &config, options).unwrap();
             let options = FitOptions {

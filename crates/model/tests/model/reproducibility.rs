@@ -57,9 +57,16 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
     .into_iter()
     .enumerate()
     {
-        let config = small(network, strategy);
+        // With everything that carries state from one iteration to the next.
+        let config = FitConfig {
+            averaging: 0.9,
+            weight_noise: 0.02,
+            weight_decay: 0.1,
+            margin_epochs: Some(2),
+            ..small(network, strategy)
+        };
         let (whole, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
-        for stop_after in [1, 3, 4] {
+        for stop_after in [1, 2, 3, 4] {
             let path = folder.path().join(format!("{index}-{stop_after}.checkpoint"));
             let mut observer = |progress: &Progress| {
                 if progress.epochs_done == stop_after {
@@ -71,11 +78,13 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
             let options = FitOptions {
                 observer: Some(&mut observer),
                 checkpoint: Some(&path),
+                ..FitOptions::default()
             };
             fit::<f32>(&dataset, &split, &config, options).unwrap();
             let options = FitOptions {
                 observer: None,
                 checkpoint: Some(&path),
+                ..FitOptions::default()
             };
             let (resumed, resumed_info) = fit::<f32>(&dataset, &split, &config, options).unwrap();
             assert_eq!(
@@ -107,6 +116,7 @@ fn a_finished_fit_is_not_trained_further() {
             FitOptions {
                 observer: None,
                 checkpoint: Some(&path),
+                ..FitOptions::default()
             },
         )
         .unwrap()
@@ -132,6 +142,7 @@ fn an_unwritable_checkpoint_is_found_out_before_training() {
     let options = FitOptions {
         observer: Some(&mut observer),
         checkpoint: Some(&path),
+        ..FitOptions::default()
     };
     let error = fit::<f32>(&dataset, &split, &config, options).unwrap_err().to_string();
     assert!(
@@ -155,6 +166,7 @@ fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
             FitOptions {
                 observer: None,
                 checkpoint: Some(&path),
+                ..FitOptions::default()
             },
         )
     };
@@ -191,6 +203,7 @@ fn child_trains_until_killed() {
         let options = FitOptions {
             observer: None,
             checkpoint: Some(Path::new(&path)),
+            ..FitOptions::default()
         };
         fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
     }
@@ -222,6 +235,7 @@ fn a_killed_process_loses_nothing() {
     let options = FitOptions {
         observer: None,
         checkpoint: Some(&path),
+        ..FitOptions::default()
     };
     let (resumed, _) = fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
     let (whole, _) = fit::<f32>(&dataset, &split, &long_config(), FitOptions::default()).unwrap();

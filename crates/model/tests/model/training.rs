@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use intervalid_data::{Dataset, InitialState, Lags, ReadOptions, Split, WindowConfig, known_dataset, load};
-use intervalid_model::{FitConfig, FitOptions, Margin, ModelError, ModelKind, Stage, StopReason, Strategy, fit};
+use intervalid_model::{
+    FitConfig, FitOptions, IntervalModel, Margin, ModelError, ModelKind, Stage, StopReason, Strategy, fit,
+};
 
 pub(crate) fn hair_dryer() -> (Dataset, Split) {
     let dataset = load(&["hair-dryer"], None, &ReadOptions::default()).unwrap();
@@ -153,6 +155,7 @@ fn observers_see_every_epoch_and_can_stop() {
     let options = FitOptions {
         observer: Some(&mut observer),
         checkpoint: None,
+        ..FitOptions::default()
     };
     let (model, info) = fit::<f32>(&dataset, &split, &config, options).unwrap();
     assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [(1, 4), (2, 4)]);
@@ -232,4 +235,56 @@ fn a_linear_path_starts_near_the_arx_fit() {
     let evaluation = intervalid_model::evaluate(&dataset, &bands, 0.9).unwrap();
     let fit_percent = evaluation.all.fit_percent.unwrap();
     assert!(fit_percent > 80.0, "ARX reaches about 84 % here, found {fit_percent}");
+}
+
+#[test]
+fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
+    let (dataset, split) = hair_dryer();
+    let base = FitConfig {
+        epochs: 20,
+        ..small(ModelKind::Inode, Strategy::Cascade)
+    };
+    let fitted = |config: &FitConfig| fit::<f32>(&dataset, &split, config, FitOptions::default()).unwrap().0;
+    let norm = |model: &IntervalModel<f32>| model.theta().iter().map(|w| w * w).sum::<f32>();
+    let plain = fitted(&base);
+    let decayed = fitted(&FitConfig {
+        weight_decay: 5.0,
+        ..base.clone()
+    });
+    assert!(
+        norm(&decayed) < 0.9 * norm(&plain),
+        "{} {}",
+        norm(&decayed),
+        norm(&plain)
+    );
+
+    let width = |model: &IntervalModel<f32>| -> f64 {
+        let bands = model.simulate(&dataset, &split.validation).unwrap();
+        bands[0].upper[0]
+            .iter()
+            .zip(&bands[0].lower[0])
+            .map(|(u, l)| u - l)
+            .sum()
+    };
+    let long = FitConfig {
+        margin_epochs: Some(150),
+        margin_rate: 3.0,
+        ..base
+    };
+    let wide = fitted(&FitConfig {
+        miss_factor: 0.2,
+        ..long.clone()
+    });
+    let usual = fitted(&FitConfig {
+        miss_factor: 6.0,
+        ..long
+    });
+    assert_eq!(wide.theta(), usual.theta());
+    assert!(
+        width(&wide) > 1.05 * width(&usual),
+        "{} {}",
+        width(&wide),
+        width(&usual)
+    );
+    assert!((wide.config().trained_coverage() - 0.98).abs() < 1e-12);
 }
