@@ -4,7 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use intervalid_data::DataError;
+use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
+use intervalid_study::StudyError;
 
 /// Who can mend it, and with that the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,11 +92,27 @@ impl From<DataError> for Failure {
     }
 }
 
+impl From<FigureError> for Failure {
+    fn from(error: FigureError) -> Self {
+        Self::run(anyhow::Error::new(error).context("cannot draw the picture"))
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        match error.is_input() {
+            true => Self::input(error),
+            false => Self::run(error),
+        }
+    }
+}
+
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Data(error) => error.into(),
-            ModelError::Option { .. } | ModelError::Channels { .. } => Self::input(error),
+            ModelError::Option { .. } | ModelError::Channels { .. } | ModelError::Format { .. } => Self::input(error),
+            ModelError::File { action: "read", .. } => Self::input(error),
             _ => Self::run(error),
         }
     }

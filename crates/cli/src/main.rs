@@ -8,10 +8,13 @@ mod commands;
 mod error;
 mod format;
 mod history;
+mod interrupt;
 mod output;
+mod plot;
 mod predictions;
 mod progress;
 mod request;
+mod summary;
 mod write;
 
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::GlobalArgs;
 use crate::error::Failure;
-use crate::progress::Bars;
+use crate::progress::{Bars, StudyBars};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -126,6 +126,11 @@ impl Output {
     /// Progress bars of training; drawn on terminals only, and not with `--quiet`.
     pub(crate) fn bars(&self) -> Bars {
         Bars::new(!self.quiet)
+    }
+
+    /// Progress bars of a study, as [`Output::bars`].
+    pub(crate) fn study_bars(&self) -> StudyBars {
+        StudyBars::new(!self.quiet)
     }
 
     /// Hands everything over, so that a full disk behind standard output is noticed.

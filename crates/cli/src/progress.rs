@@ -1,10 +1,13 @@
 //! Progress bars of training on standard error.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use intervalid_model::Progress;
+
+use crate::output::Output;
 
 /// One bar per fit. On anything but a terminal, and with `--quiet`, nothing is drawn.
 pub(crate) struct Bars(MultiProgress);
@@ -46,6 +49,83 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// Bars of a study: runs done and time left, and what every worker does.
+pub(crate) struct StudyBars {
+    all: MultiProgress,
+    runs: ProgressBar,
+    workers: Mutex<Vec<ProgressBar>>,
+}
+
+impl StudyBars {
+    /// Nothing yet; invisible if `visible` is false.
+    pub(crate) fn new(visible: bool) -> Self {
+        let Bars(all) = Bars::new(visible);
+        let runs = all.add(ProgressBar::new(0));
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {msg}");
+        runs.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self {
+            all,
+            runs,
+            workers: Mutex::default(),
+        }
+    }
+
+    /// Work begins.
+    pub(crate) fn start(&self, runs: usize, done: usize) {
+        self.runs.set_length(runs as u64);
+        self.runs.set_position(done as u64);
+        self.runs.set_message("time left is not known yet");
+    }
+
+    /// A worker takes a job.
+    pub(crate) fn job(&self, worker: usize, name: &str) {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        while workers.len() <= worker {
+            let bar = self.all.add(ProgressBar::new(0));
+            let style = ProgressStyle::with_template("  {prefix:45} epoch {pos}/{len}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            workers.push(bar);
+        }
+        workers[worker].set_prefix(name.to_owned());
+        workers[worker].set_position(0);
+    }
+
+    /// A worker did an epoch.
+    pub(crate) fn epoch(&self, worker: usize, done: usize, total: usize) {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = workers.get(worker) {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        }
+    }
+
+    /// Runs done and time left.
+    pub(crate) fn progress(&self, runs_done: usize, seconds_left: Option<f64>) {
+        self.runs.set_position(runs_done as u64);
+        if let Some(Ok(left)) = seconds_left.map(Duration::try_from_secs_f64) {
+            self.runs.set_message(format!("{:#} left", HumanDuration(left)));
+        }
+    }
+
+    /// A line for `--verbose`, above the bars.
+    pub(crate) fn detail(&self, output: &Output, line: &str) {
+        if output.is_verbose() {
+            self.suspend(|| output.detail(line));
+        }
+    }
+
+    /// Runs something that prints while no bar is drawn.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        self.all.suspend(print);
+    }
+
+    /// Takes all bars away.
+    pub(crate) fn clear(&self) {
+        // A terminal that is gone needs no clearing.
+        let _ = self.all.clear();
     }
 }
 

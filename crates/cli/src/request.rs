@@ -119,6 +119,12 @@ impl DataRequest {
     }
 }
 
+/// As many threads as asked for, or one per core.
+pub(crate) fn threads(asked: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or_else(cores, usize::from)
+}
+
 /// Refuses a data folder that does not exist.
 pub(crate) fn check_data_dir(folder: Option<&Path>) -> Result<(), DataError> {
     match folder {

@@ -61,6 +61,40 @@ impl OutFolder {
     }
 }
 
+/// One file that a user named.
+#[derive(Debug)]
+pub(crate) struct OutFile {
+    folder: OutFolder,
+    name: String,
+}
+
+impl OutFile {
+    /// Checks that the file can be written; `option` is what the user named it with.
+    pub(crate) fn open(path: &Path, option: &str) -> Result<Self, Failure> {
+        let label = format!("{option} {}", path.display());
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let Some(name) = name.filter(|_| !path.is_dir()) else {
+            return Err(Failure::input(anyhow!("{label}: this is a folder, expected a file")));
+        };
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        temporary(parent)
+            .with_context(|| format!("{label}: cannot write into {}", parent.display()))
+            .map_err(Failure::input)?;
+        let folder = OutFolder {
+            path: parent.to_owned(),
+        };
+        Ok(Self { folder, name })
+    }
+
+    /// Writes the whole file, then gives it its name.
+    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
+        self.folder.write(&self.name, content)
+    }
+}
+
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".intervalid-");

@@ -1,12 +1,11 @@
 //! What a user chooses, as plain data; [`FitConfig::check`] is the only way from here to training.
 
-use intervalid_data::{InitialState, Lags, WindowConfig, known_dataset};
+use intervalid_data::{InitialState, Lags, WindowConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ModelError, Result};
 use crate::kind::{Method, ModelKind, Precision};
 use crate::loss::Level;
-use crate::network::NetworkKind;
 use crate::optim::Schedule;
 use crate::train::Stage;
 
@@ -57,6 +56,7 @@ pub enum Margin {
 /// | `margin_epochs` | | as `epochs` | ≥ 1, of the cascade's second stage |
 /// | `margin_batch` | | as `batch` | ≥ 1 windows, in the cascade's second stage |
 /// | `margin_rate` | | 1 | > 0 |
+/// | `margin_schedule` | | as `schedule` | of the cascade's second stage |
 /// | `miss_factor` | | 1 | > 0, below 1/(1-α) |
 /// | `weight_decay` | | 0 | ≥ 0 |
 /// | `weight_noise` | | 0 | ≥ 0 |
@@ -117,6 +117,8 @@ pub struct FitConfig {
     pub margin_batch: Option<usize>,
     /// Step size of the margins relative to that of θ.
     pub margin_rate: f64,
+    /// How the margins' step size changes over the epochs of the cascade's second stage, where it is not `schedule`.
+    pub margin_schedule: Option<Schedule>,
     /// L_RQR-W aims at this times 1-α misses: below 1, since bands are tighter on the windows they were trained on.
     pub miss_factor: f64,
     /// Decoupled decay of weights (not of biases): each step takes away this share of them times the step size.
@@ -175,6 +177,7 @@ impl Default for FitConfig {
             batch: 64,
             margin_batch: None,
             margin_rate: 1.0,
+            margin_schedule: None,
             miss_factor: 1.0,
             weight_decay: 0.0,
             weight_noise: 0.0,
@@ -196,45 +199,20 @@ impl Default for FitConfig {
 }
 
 impl FitConfig {
-    /// The paper's configuration of a model for one of its data sets (spec section 7), or its sensible equivalent for
-    /// another record.
-    #[must_use]
-    pub fn paper(dataset: &str, model: ModelKind, strategy: Strategy) -> Self {
-        let known = known_dataset(dataset);
-        let mut config = Self {
-            model,
-            strategy,
-            margin_floor: 0.0,
-            ..Self::default()
-        };
-        if let Some(known) = known {
-            config.lags = known.lags;
-            config.window = known.window;
-        }
-        let (lstm_hidden, beta, prior_std) = match dataset {
-            "mr-damper" => ([30, 10], [0.1, 0.5], [0.1, 0.1]),
-            "heat-exchanger" => ([10, 10], [1.0, 1.0], [1.0, 1.0]),
-            "hair-dryer" => ([30, 10], [0.1, 1.0], [1.0, 0.1]),
-            "robot-arm" => ([10, 10], [0.1, 0.1], [1.0, 0.1]),
-            _ => ([30, 10], [0.1, 0.5], [1.0, 0.1]),
-        };
-        match model.network() {
-            Some(NetworkKind::Node) => [config.gradnorm_beta, config.prior_std] = [beta[0], prior_std[0]],
-            Some(NetworkKind::Lstm) => {
-                [config.gradnorm_beta, config.prior_std] = [beta[1], prior_std[1]];
-                config.hidden = lstm_hidden.to_vec();
-                config.margin_hidden = 0.2;
-            }
-            None => config.lag_search = true,
-        }
-        config
-    }
-
     /// The coverage that L_RQR-W aims at: α, raised where `miss_factor` is below 1.
     #[must_use]
     pub fn trained_coverage(&self) -> f64 {
         // Written so that a factor of 1 leaves α as it is, to the bit.
         self.coverage + (1.0 - self.coverage) * (1.0 - self.miss_factor)
+    }
+
+    /// Schedule of a stage.
+    #[must_use]
+    pub fn stage_schedule(&self, stage: Stage) -> Schedule {
+        match stage {
+            Stage::Margins => self.margin_schedule.unwrap_or(self.schedule),
+            Stage::Crisp | Stage::Joint | Stage::Likelihood => self.schedule,
+        }
     }
 
     /// Epochs of a stage.
@@ -378,22 +356,5 @@ mod tests {
             assert!(config.check().unwrap_err().to_string().starts_with(name), "{name}");
         }
         assert!(FitConfig::default().check().is_ok());
-    }
-
-    #[test]
-    fn paper_settings_are_those_of_spec_section_7() {
-        let damper = FitConfig::paper("mr-damper", ModelKind::Ilstm, Strategy::Joint);
-        assert_eq!(
-            (damper.lags, damper.hidden.as_slice()),
-            (Lags { nx: 2, nd: 0, ny: 1 }, [30, 10].as_slice())
-        );
-        assert_eq!((damper.window.length, damper.window.step), (40, 5));
-        let dryer = |model| FitConfig::paper("hair-dryer", model, Strategy::Cascade).prior_std;
-        assert!(dryer(ModelKind::Bnode) > 0.99 && dryer(ModelKind::Blstm) < 0.11);
-        let arm = FitConfig::paper("robot-arm", ModelKind::Inode, Strategy::Cascade);
-        assert_eq!(
-            (arm.lags, arm.hidden.as_slice()),
-            (Lags { nx: 2, nd: 1, ny: 3 }, [40, 40].as_slice())
-        );
     }
 }

@@ -39,6 +39,7 @@ mod metrics;
 mod model;
 mod network;
 mod optim;
+mod paper;
 mod parallel;
 mod persist;
 mod prediction;

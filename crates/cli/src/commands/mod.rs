@@ -1,7 +1,16 @@
 //! One file per verb.
 
+mod compare;
 mod data;
 mod demo;
+mod evaluate;
+mod explain;
+mod fit;
+mod load;
+mod predict;
+mod study;
+
+pub(crate) use fit::FitResult;
 
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;
@@ -10,9 +19,16 @@ use crate::request::{DataRequest, data_dir};
 
 /// Resolves the arguments and runs the verb.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
+    let global = &cli.global;
     match &cli.command {
         Command::Demo(args) => demo::run(&args.out, args.epochs as usize, output),
-        Command::Data(DataCommand::List) => data::list::run(data_dir(&cli.global).as_deref(), output),
-        Command::Data(DataCommand::Show(args)) => data::show::run(&DataRequest::new(&args.data, &cli.global), output),
+        Command::Data(DataCommand::List) => data::list::run(data_dir(global).as_deref(), output),
+        Command::Data(DataCommand::Show(args)) => data::show::run(&DataRequest::new(&args.data, global), output),
+        Command::Fit(args) => fit::run(args, global, output),
+        Command::Predict(args) => predict::run(args, global, output),
+        Command::Evaluate(args) => evaluate::run(args, global, output),
+        Command::Explain(args) => explain::run(args, output),
+        Command::Compare(args) => compare::run(args, output),
+        Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),
     }
 }

@@ -3,5 +3,7 @@
 mod data;
 mod demo;
 mod errors;
+mod fit;
 mod help;
+mod study;
 mod support;

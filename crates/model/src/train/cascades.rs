@@ -77,6 +77,7 @@ fn check_shared(configs: &[FitConfig]) -> Result<()> {
             margin_epochs,
             margin_batch,
             margin_rate,
+            margin_schedule,
             miss_factor,
             ..
         } = *config;
@@ -91,6 +92,7 @@ fn check_shared(configs: &[FitConfig]) -> Result<()> {
             margin_epochs,
             margin_batch,
             margin_rate,
+            margin_schedule,
             miss_factor,
             ..first.clone()
         };

@@ -161,7 +161,7 @@ fn run_stage<T: Real>(
         if config.patience.is_some_and(|patience| since_best >= patience) {
             return Ok(StopReason::Patience { epoch: state.epoch });
         }
-        let learning_rate = config.learning_rate * config.schedule.factor(state.epoch, epochs);
+        let learning_rate = config.learning_rate * config.stage_schedule(stage).factor(state.epoch, epochs);
         let Some(train) = worker.epoch(problem, state, learning_rate) else {
             let epoch = state.epoch + 1;
             if state.best.is_none() {

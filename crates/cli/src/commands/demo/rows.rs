@@ -1,7 +1,7 @@
 //! The data and what every model of the demo leaves behind.
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, InitialState, KnownDataset, Lags, Normaliser, Scaled, Split, known_dataset};
+use intervalid_data::{Dataset, KnownDataset, Lags, Split, known_dataset};
 use intervalid_model::{Band, Evaluation, IntervalModel, Metrics, Strategy, TrainInfo, evaluate};
 use serde::Serialize;
 
@@ -12,16 +12,12 @@ use crate::request::DataRequest;
 const DATASET: &str = "hair-dryer";
 /// Share of the samples that a band should hold.
 pub(super) const COVERAGE: f64 = 0.9;
-/// How free runs start: the paper's protocol.
-pub(super) const INITIAL: InitialState = InitialState::ZeroPadded;
 
 /// The data, ready for models.
 pub(super) struct Prepared {
     pub(super) known: &'static KnownDataset,
     pub(super) dataset: Dataset,
     pub(super) split: Split,
-    pub(super) normaliser: Normaliser,
-    pub(super) scaled: Scaled<f64>,
 }
 
 impl Prepared {
@@ -31,15 +27,7 @@ impl Prepared {
         let request = DataRequest::built_in(known);
         let dataset = request.load()?;
         let split = request.split(&dataset)?;
-        let normaliser = Normaliser::fit(&dataset, &split.train)?;
-        let scaled = normaliser.scale::<f64>(&dataset);
-        Ok(Self {
-            known,
-            dataset,
-            split,
-            normaliser,
-            scaled,
-        })
+        Ok(Self { known, dataset, split })
     }
 
     /// Metrics of bands over any part.

@@ -38,7 +38,7 @@ pub(crate) fn run(out: &Path, epochs: usize, output: &Output) -> Result<(), Fail
     let dead_time = dead_time(&prepared)?;
     story::data(&prepared, dead_time, output)?;
 
-    let lags = output.working("searching lags", || arx::search_lags(&prepared))?;
+    let lags = output.working("searching lags", || arx::search(&prepared))?;
     story::models(&prepared, lags, epochs, output)?;
     let linear = [
         arx::fit("ARX, lags of the paper", &prepared, prepared.known.lags)?,

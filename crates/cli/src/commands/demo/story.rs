@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use intervalid_data::{Lags, Split};
-use intervalid_model::{CWC_ETA, Metrics, ROLLING_WINDOW};
+use intervalid_model::{CWC_ETA, Metrics};
 
 use super::rows::{COVERAGE, ModelRow, Prepared};
 use super::run::FILES;
 use crate::error::Failure;
 use crate::format::{count, percent, seconds, significant, table};
 use crate::output::Output;
+use crate::summary::reading;
 
 /// Differences below this share are none to a reader.
 const ALIKE: f64 = 0.05;
@@ -104,7 +105,7 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
          CWC    PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))), as shares; lower is better\n",
     ))?;
     for row in rows {
-        output.story(format_args!("{}: {}", row.name, reading(row.metrics())))?;
+        output.story(format_args!("{}: {}", row.name, reading(row.metrics(), COVERAGE)))?;
     }
     if rows
         .iter()
@@ -123,23 +124,6 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
 
 fn cell(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
-}
-
-/// Coverage in words.
-fn reading(metrics: &Metrics) -> String {
-    let (Some(picp), n) = (metrics.picp, metrics.n) else {
-        let step = metrics.diverged_at.unwrap_or(0) + 1;
-        return format!("the simulation ran away at step {step}; it has no metrics.");
-    };
-    let worst = metrics.worst_rolling_picp.unwrap_or(picp);
-    format!(
-        "{} of {n} samples inside; asked {:.0} %: {}. Worst {} in a row: {}.",
-        percent(picp),
-        100.0 * COVERAGE,
-        if picp >= COVERAGE { "kept" } else { "not kept" },
-        ROLLING_WINDOW.min(n),
-        percent(worst),
-    )
 }
 
 /// Whether the networks were worth it, on the numbers of the test part.
@@ -207,33 +191,5 @@ mod tests {
             assert_eq!(verdict(1.0, alike), "about the same: plain ARX is as good");
         }
         assert_eq!(verdict(1.0, 1.2), "20 % higher: plain ARX is better");
-    }
-
-    #[test]
-    fn coverage_in_words() {
-        let metrics = |picp| Metrics {
-            n: 499,
-            picp: Some(picp),
-            worst_rolling_picp: Some(0.71),
-            ..Metrics::default()
-        };
-        assert_eq!(
-            reading(&metrics(0.908)),
-            "90.8 % of 499 samples inside; asked 90 %: kept. Worst 100 in a row: 71.0 %."
-        );
-        assert!(reading(&metrics(0.899)).contains("asked 90 %: not kept."));
-    }
-
-    #[test]
-    fn a_diverged_simulation_is_told() {
-        let metrics = Metrics {
-            n: 7,
-            diverged_at: Some(7),
-            ..Metrics::default()
-        };
-        assert_eq!(
-            reading(&metrics),
-            "the simulation ran away at step 8; it has no metrics."
-        );
     }
 }

@@ -1,0 +1,131 @@
+//! Arguments of `fit`: every one a key of the configuration file as well.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use intervalid_data::{InitialState, Lags};
+use intervalid_model::{Margin, ModelKind, Precision, Strategy};
+
+use super::DataArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  intervalid fit hair-dryer --out dryer
+  intervalid fit my.csv --input valve --output level --coverage 0.95
+  intervalid fit my.csv --model arx                       a linear model: is a network worth it?
+  intervalid fit my.csv --model ilstm --strategy joint --epochs 400 --seed 2
+  intervalid fit my.csv --config fit.toml --print-config  what would be done
+  intervalid fit run1.csv run2.csv --initial measured     two experiments
+
+A fit that was interrupted goes on when the same command is run again.";
+
+/// Arguments of `fit`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Folder for the results; made if it does not exist, a fit in it is replaced
+    #[arg(long, value_name = "DIR", default_value = "./intervalid-fit")]
+    pub(crate) out: PathBuf,
+    /// Where the settings come from that are not given: the paper's, or their equivalents for other records
+    #[arg(long, value_name = "NAME", value_parser = ["paper"], help_heading = "Fit options")]
+    pub(crate) preset: Option<String>,
+    /// Model
+    #[arg(
+        long,
+        value_name = "MODEL",
+        value_parser = PossibleValuesParser::new(ModelKind::ALL.map(ModelKind::name)).try_map(|name| name.parse::<ModelKind>()),
+        help_heading = "Fit options"
+    )]
+    pub(crate) model: Option<ModelKind>,
+    /// How an interval network is trained: weights first and margins after, or both at once
+    #[arg(
+        long,
+        value_name = "STRATEGY",
+        value_parser = PossibleValuesParser::new(["cascade", "joint"]).map(|name| strategy(&name)),
+        help_heading = "Fit options"
+    )]
+    pub(crate) strategy: Option<Strategy>,
+    /// How margins are kept non-negative
+    #[arg(
+        long,
+        value_name = "MARGIN",
+        value_parser = PossibleValuesParser::new(["abs", "relu"]).map(|name| margin(&name)),
+        help_heading = "Fit options"
+    )]
+    pub(crate) margin: Option<Margin>,
+    /// Share of the samples that the band should hold, such as 0.9
+    #[arg(
+        long,
+        value_name = "SHARE",
+        allow_negative_numbers = true,
+        help_heading = "Fit options"
+    )]
+    pub(crate) coverage: Option<f64>,
+    /// Input taps beyond the first, dead time, output lags [default: the paper's for known names, else searched]
+    #[arg(long, value_name = "NX,ND,NY", value_parser = |text: &str| text.parse::<Lags>(), help_heading = "Fit options")]
+    pub(crate) lags: Option<Lags>,
+    /// Widths of the hidden layers
+    #[arg(long, value_name = "WIDTH,...", value_delimiter = ',', help_heading = "Fit options")]
+    pub(crate) hidden: Option<Vec<usize>>,
+    /// What is known of the outputs when a simulation starts: zero, measured or warmup:N
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_parser = |text: &str| text.parse::<InitialState>(),
+        help_heading = "Fit options"
+    )]
+    pub(crate) initial: Option<InitialState>,
+    /// Epochs of each stage of training
+    #[arg(long, value_name = "N", help_heading = "Fit options")]
+    pub(crate) epochs: Option<usize>,
+    /// Windows per mini-batch
+    #[arg(long, value_name = "N", help_heading = "Fit options")]
+    pub(crate) batch: Option<usize>,
+    /// Learning rate
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "Fit options"
+    )]
+    pub(crate) lr: Option<f64>,
+    /// Seed of everything random
+    #[arg(long, value_name = "SEED", help_heading = "Fit options")]
+    pub(crate) seed: Option<u64>,
+    /// Type of the numbers in training
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_parser = PossibleValuesParser::new(["f32", "f64"]).map(|name| precision(&name)),
+        help_heading = "Fit options"
+    )]
+    pub(crate) precision: Option<Precision>,
+    /// Most threads to use (one network trains on one); results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Fit options")]
+    pub(crate) threads: Option<u16>,
+    /// Settings from a file; flags win over it
+    #[arg(long, value_name = "FILE.toml", help_heading = "Fit options")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print the resolved settings and stop
+    #[arg(long, help_heading = "Fit options")]
+    pub(crate) print_config: bool,
+}
+
+fn strategy(name: &str) -> Strategy {
+    if name == "joint" {
+        Strategy::Joint
+    } else {
+        Strategy::Cascade
+    }
+}
+
+fn margin(name: &str) -> Margin {
+    if name == "relu" { Margin::Relu } else { Margin::Abs }
+}
+
+fn precision(name: &str) -> Precision {
+    if name == "f64" { Precision::F64 } else { Precision::F32 }
+}

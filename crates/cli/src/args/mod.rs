@@ -1,0 +1,138 @@
+//! Arguments as typed. [`crate::request`] turns them into what commands work with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use intervalid_data::DATA_DIR_VARIABLE;
+
+mod data;
+mod fit;
+mod model;
+mod study;
+
+pub(crate) use data::DataArgs;
+pub(crate) use fit::FitArgs;
+pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
+pub(crate) use study::{FiguresArgs, RunArgs, StudyCommand, TableArgs, TableForm};
+
+const EXAMPLES: &str = "\
+Examples:
+  intervalid demo                            a first look, with built-in data
+  intervalid data list                       data sets that have a name
+  intervalid data show my.csv                what is in a record, which lags it suggests
+  intervalid data show my.csv --input valve,pump --output level
+  intervalid fit my.csv --out pump           identify a model with prediction intervals
+  intervalid predict pump new.csv            simulate new inputs with it
+  intervalid study run paper --out paper     reproduce the tables of the paper
+
+Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written.";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  intervalid data show hair-dryer
+  intervalid data show run1.csv run2.csv --input u1,u2 --output y
+  intervalid data show log.mat --output temperature --sample-time 0.1
+  intervalid data show export.csv --delimiter ';' --missing split
+  intervalid data show german.csv --decimal ','
+  intervalid data show hair-dryer --json";
+
+/// The length of the reference runs of the paper's protocol; not tuned on the test part.
+const DEMO_EPOCHS: u32 = 250;
+
+/// Identify dynamic systems from recorded inputs and outputs, with prediction intervals.
+#[derive(Debug, Parser)]
+#[command(name = "intervalid", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalArgs {
+    /// Print one JSON object on standard output and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print results and errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Tell on standard error what is being done
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Folder of further data sets: NAME stands for NAME.csv in it
+    // Not a PathBuf: clap would refuse a variable that is set but empty.
+    #[arg(long, global = true, value_name = "DIR", env = DATA_DIR_VARIABLE)]
+    pub(crate) data_dir: Option<OsString>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Identify the built-in hair dryer and show what the result means
+    Demo(DemoArgs),
+    /// List data sets, or describe one
+    #[command(subcommand)]
+    Data(DataCommand),
+    /// Identify a model of a record, evaluate it on the test part, write it to a folder
+    Fit(Box<FitArgs>),
+    /// Simulate a record in free run, with prediction intervals
+    Predict(PredictArgs),
+    /// Metrics of a model on a record
+    Evaluate(EvaluateArgs),
+    /// Elasticity of an interval network: which parameters and inputs carry the uncertainty
+    Explain(ExplainArgs),
+    /// One table of several fitted models
+    Compare(CompareArgs),
+    /// Many fits at once: run a study, look at it
+    #[command(subcommand)]
+    Study(StudyCommand),
+}
+
+/// The verbs of `data`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// List the data sets that have a name
+    List,
+    /// Describe a record: columns, statistics, warnings, dead time, suggested lags
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(ShowArgs),
+}
+
+/// Arguments of `data show`.
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+}
+
+/// Arguments of `demo`.
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// Folder for the results; made if it does not exist
+    #[arg(long, value_name = "DIR", default_value = "./intervalid-demo")]
+    pub(crate) out: PathBuf,
+    /// Epochs of each stage of training: fewer are faster and usually give worse models
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = DEMO_EPOCHS,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) epochs: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

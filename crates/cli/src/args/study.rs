@@ -1,0 +1,88 @@
+//! Arguments of `study`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  intervalid study run paper-quick --out quick          minutes, a first look
+  intervalid study run paper --out paper --jobs 2       all tables and figures of the paper
+  intervalid study run my-study.toml --out my-study
+  intervalid study run paper --print > my-study.toml    a start for a study of your own
+
+A study that was interrupted goes on when the same command is run again.";
+
+/// The verbs of `study`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Run a study, or go on with it
+    Run(RunArgs),
+    /// How far a study is
+    Status(FolderArgs),
+    /// Its tables, with the published values beside ours
+    Table(TableArgs),
+    /// Its box plots, snapshots and elasticity, as SVG and PNG
+    Figures(FiguresArgs),
+}
+
+/// Arguments of `study run`.
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// A study's .toml, or `paper` or `paper-quick`
+    #[arg(value_name = "SPEC")]
+    pub(crate) spec: String,
+    /// Folder of the study: what it holds already is not run again
+    #[arg(long, value_name = "DIR", required_unless_present = "print")]
+    pub(crate) out: Option<PathBuf>,
+    /// Fits at once; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Print the study's file and stop
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+/// A study's folder.
+#[derive(Args, Debug)]
+pub(crate) struct FolderArgs {
+    /// Folder of the study
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
+
+/// Forms of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableForm {
+    /// Markdown.
+    Md,
+    /// One row per cell.
+    Csv,
+    /// LaTeX with booktabs.
+    Latex,
+    /// JSON.
+    Json,
+}
+
+/// Arguments of `study table`.
+#[derive(Args, Debug)]
+pub(crate) struct TableArgs {
+    /// Folder of the study
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Form of the tables
+    #[arg(long, value_name = "FORMAT", default_value = "md", value_enum)]
+    pub(crate) format: TableForm,
+}
+
+/// Arguments of `study figures`.
+#[derive(Args, Debug)]
+pub(crate) struct FiguresArgs {
+    /// Folder of the study
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Folder for the pictures [default: DIR/figures]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}

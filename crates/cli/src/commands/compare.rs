@@ -1,0 +1,85 @@
+//! `intervalid compare`.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::fit::METRICS;
+use crate::args::CompareArgs;
+use crate::error::Failure;
+use crate::format::{percent, significant, table};
+use crate::output::Output;
+
+/// The JSON object.
+#[derive(Serialize)]
+struct Report {
+    fits: Vec<Value>,
+}
+
+/// One table of what several fits wrote; nothing is computed again.
+pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
+    let fits: Vec<Value> = args
+        .folders
+        .iter()
+        .map(|folder| read(folder))
+        .collect::<Result<_, _>>()?;
+    if output.is_json() {
+        return output.json(&Report { fits });
+    }
+    let rows = args.folders.iter().zip(&fits).map(|(folder, fit)| row(folder, fit));
+    let header = [
+        "fit", "data", "model", "strategy", "RMSE", "fit", "PICP", "asked", "PINAW", "CWC", "score", "time",
+    ];
+    output.result(table(&header, &[4, 5, 6, 7, 8, 9, 10, 11], rows))?;
+    let dataset = |fit: &Value| fit["dataset"].clone();
+    if fits.iter().any(|fit| dataset(fit) != dataset(&fits[0])) {
+        output.warning("these fits are of different data sets: their numbers do not compare");
+    }
+    if !fits.iter().any(|fit| fit["model"] == "arx") {
+        output.story(
+            "No linear model among them: `intervalid fit DATA --model arx` shows whether a network is worth it.",
+        )?;
+    }
+    Ok(())
+}
+
+fn read(folder: &Path) -> Result<Value, Failure> {
+    let path = folder.join(METRICS);
+    let refused =
+        |error: anyhow::Error| Failure::input(error).with_hint("compare takes folders that `intervalid fit` wrote");
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("{}: cannot be read", path.display()))
+        .map_err(refused)?;
+    let value: Value = serde_json::from_str(&text)
+        .with_context(|| format!("{}: is not JSON", path.display()))
+        .map_err(refused)?;
+    match value.get("test") {
+        Some(_) => Ok(value),
+        None => Err(refused(anyhow!("{}: has no metrics of a test part", path.display()))),
+    }
+}
+
+fn row(folder: &Path, fit: &Value) -> Vec<String> {
+    let test = &fit["test"];
+    // Several outputs: an object per measure, of which `all` is the mean.
+    let number = |name: &str| test[name].as_f64().or_else(|| test[name]["all"].as_f64());
+    let cell = |name: &str, text: fn(f64) -> String| number(name).map_or_else(|| "-".to_owned(), text);
+    let word = |name: &str| fit[name].as_str().unwrap_or("-").to_owned();
+    let own = |name: &str, text: fn(f64) -> String| fit[name].as_f64().map_or_else(|| "-".to_owned(), text);
+    vec![
+        folder.display().to_string(),
+        word("dataset"),
+        word("model"),
+        word("strategy"),
+        cell("rmse", |value| significant(value, 4)),
+        cell("fit_percent", |value| format!("{value:.1} %")),
+        cell("picp", percent),
+        own("coverage", percent),
+        cell("pinaw", percent),
+        cell("cwc", |value| significant(value, 3)),
+        cell("interval_score", |value| significant(value, 4)),
+        own("train_seconds", |value| format!("{value:.1} s")),
+    ]
+}

@@ -1,0 +1,58 @@
+//! `intervalid evaluate`.
+
+use intervalid_model::{
+    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, coverage_by_horizon, evaluate,
+    rolling_coverage, scored,
+};
+use serde::Serialize;
+
+use super::load::{model, simulate};
+use crate::args::{EvaluateArgs, GlobalArgs};
+use crate::error::Failure;
+use crate::output::Output;
+use crate::summary;
+
+/// The JSON object: the metrics, and how coverage changes along the record.
+#[derive(Serialize)]
+struct Report<'a> {
+    dataset: &'a str,
+    model: ModelKind,
+    coverage: f64,
+    #[serde(flatten)]
+    metrics: &'a Evaluation,
+    /// Per output.
+    rolling: Vec<Option<RollingCoverage>>,
+    /// Per output.
+    horizons: Vec<Vec<HorizonCoverage>>,
+}
+
+/// Simulates a record and compares with what was measured.
+pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let model = model(&args.model)?;
+    let simulation = output.working("simulating", || simulate(&model, &args.data, args.part, global))?;
+    let coverage = model.config().coverage;
+    let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
+    if !output.is_json() {
+        output.story(format_args!(
+            "{} on {}, free run over {} samples:",
+            model.kind(),
+            simulation.dataset.name(),
+            evaluation.all.n
+        ))?;
+        return summary::metrics(&evaluation, &simulation.dataset, coverage, output);
+    }
+    let (mut rolling, mut horizons) = (Vec::new(), Vec::new());
+    for index in 0..simulation.dataset.outputs().len() {
+        let runs = scored(&simulation.dataset, &simulation.bands, index)?;
+        rolling.push(rolling_coverage(&runs, ROLLING_WINDOW));
+        horizons.push(coverage_by_horizon(&runs, ROLLING_WINDOW));
+    }
+    output.json(&Report {
+        dataset: simulation.dataset.name(),
+        model: model.kind(),
+        coverage,
+        metrics: &evaluation,
+        rolling,
+        horizons,
+    })
+}

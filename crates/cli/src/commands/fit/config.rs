@@ -1,0 +1,290 @@
+//! From preset, configuration file and flags to one checked configuration; each wins over the one before.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use intervalid_data::{Lags, SplitFractions};
+use intervalid_model::{FitConfig, ModelKind, Schedule, Strategy};
+use toml::{Table, Value};
+
+use crate::args::{DataArgs, FitArgs};
+use crate::error::Failure;
+
+/// The only preset so far.
+pub(super) const PAPER: &str = "paper";
+
+/// Keys of a configuration file that are not settings of the fit itself.
+const OTHER_KEYS: [&str; 6] = ["preset", "input", "output", "experiment", "sample_time", "split"];
+
+/// Flags whose name differs from the setting's.
+const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
+
+/// A configuration file, keys checked.
+#[derive(Debug, Default)]
+pub(super) struct ConfigFile {
+    name: String,
+    table: Table,
+}
+
+impl ConfigFile {
+    /// Reads the file of `--config`, or nothing.
+    pub(super) fn load(path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            return Ok(Self::default());
+        };
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("--config {name}: cannot be read"))
+            .map_err(Failure::input)?;
+        Self::parse(name, &text)
+    }
+
+    fn parse(name: String, text: &str) -> Result<Self, Failure> {
+        let mut table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| Failure::input(anyhow!("{name}: {}", error.to_string().trim_end())))?;
+        for (alias, key) in ALIASES {
+            if let Some(value) = table.remove(alias) {
+                table.insert(key.to_owned(), value);
+            }
+        }
+        let known = known_keys();
+        if let Some(key) = table.keys().find(|key| !known.contains(*key)) {
+            let failure = Failure::input(anyhow!("{name}: unknown key '{key}'"));
+            return Err(match nearest(key, &known) {
+                Some(near) => failure.with_hint(format!("did you mean '{near}'?")),
+                None => failure.with_hint("`intervalid fit DATA --print-config` shows all keys"),
+            });
+        }
+        if let Some(value) = table.get("preset")
+            && value.as_str() != Some(PAPER)
+        {
+            return Err(Failure::input(anyhow!(
+                "{name}: preset = {value} is not allowed: expected \"{PAPER}\""
+            )));
+        }
+        Ok(Self { name, table })
+    }
+
+    /// Takes over what the file says about the data where no flag does.
+    pub(super) fn fill(&self, data: &mut DataArgs) -> Result<(), Failure> {
+        let wrong = |key: &str, expected: &str| {
+            let found = &self.table[key];
+            Failure::input(anyhow!("{}: {key} = {found}: expected {expected}", self.name))
+        };
+        let columns = |key: &str| -> Result<Option<Vec<String>>, Failure> {
+            match self.table.get(key) {
+                None => Ok(None),
+                Some(Value::String(names)) => Ok(Some(names.split(',').map(str::to_owned).collect())),
+                Some(Value::Array(names)) => {
+                    let names: Option<Vec<String>> =
+                        names.iter().map(|name| name.as_str().map(str::to_owned)).collect();
+                    names.map(Some).ok_or_else(|| wrong(key, "names of columns"))
+                }
+                Some(_) => Err(wrong(key, "names of columns")),
+            }
+        };
+        if data.input.is_none() {
+            data.input = columns("input")?;
+        }
+        if data.output.is_none() {
+            data.output = columns("output")?;
+        }
+        if let (None, Some(value)) = (&data.experiment, self.table.get("experiment")) {
+            let column = value
+                .as_str()
+                .ok_or_else(|| wrong("experiment", "the name of a column"))?;
+            data.experiment = Some(column.to_owned());
+        }
+        if let (None, Some(value)) = (data.sample_time, self.table.get("sample_time")) {
+            let seconds = value
+                .as_float()
+                .or_else(|| value.as_integer().map(|seconds| seconds as f64));
+            let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+            data.sample_time = Some(seconds.ok_or_else(|| wrong("sample_time", "a positive number of seconds"))?);
+        }
+        if let (None, Some(value)) = (data.split, self.table.get("split")) {
+            let text = value
+                .as_str()
+                .ok_or_else(|| wrong("split", "text such as \"0.4,0.1,0.5\""))?;
+            data.split = Some(text.parse::<SplitFractions>()?);
+        }
+        Ok(())
+    }
+
+    fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Failure> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(None);
+        };
+        let parsed = value.clone().try_into::<T>().map(Some);
+        parsed.map_err(|error| self.refused(key, value, &error))
+    }
+
+    fn refused(&self, key: &str, value: &Value, error: &toml::de::Error) -> Failure {
+        let reason = error.message().lines().next().unwrap_or_default().to_owned();
+        Failure::input(anyhow!("{}: {key} = {value}: {reason}", self.name))
+    }
+}
+
+/// All settings: the preset for this record, then the file, then the flags.
+pub(super) fn resolve(args: &FitArgs, file: &ConfigFile, dataset: &str) -> Result<FitConfig, Failure> {
+    let model: ModelKind = match args.model {
+        Some(model) => model,
+        None => file.get("model")?.unwrap_or_default(),
+    };
+    let strategy: Strategy = match args.strategy {
+        Some(strategy) => strategy,
+        None => file.get("strategy")?.unwrap_or_default(),
+    };
+    let preset = FitConfig::paper(dataset, model, strategy);
+    let mut table = Table::try_from(&preset).map_err(Failure::run)?;
+    for (key, value) in &file.table {
+        if OTHER_KEYS.contains(&key.as_str()) {
+            continue;
+        }
+        let value = match (key.as_str(), value) {
+            ("lags", Value::String(text)) => Value::try_from(text.parse::<Lags>()?).map_err(Failure::run)?,
+            _ => value.clone(),
+        };
+        let mut probe = table.clone();
+        probe.insert(key.clone(), value.clone());
+        // One key at a time, so that the message can name it.
+        if let Err(error) = probe.clone().try_into::<FitConfig>() {
+            return Err(file.refused(key, &value, &error));
+        }
+        table = probe;
+    }
+    let mut config: FitConfig = table.try_into().map_err(Failure::run)?;
+    config.model = model;
+    config.strategy = strategy;
+    // Lags that somebody gave are not searched for.
+    if file.table.contains_key("lags") && !file.table.contains_key("lag_search") {
+        config.lag_search = false;
+    }
+    apply_flags(args, &mut config);
+    config.check()?;
+    Ok(config)
+}
+
+fn apply_flags(args: &FitArgs, config: &mut FitConfig) {
+    fn set<T: Clone>(to: &mut T, flag: Option<&T>) {
+        if let Some(value) = flag {
+            *to = value.clone();
+        }
+    }
+    set(&mut config.margin, args.margin.as_ref());
+    set(&mut config.coverage, args.coverage.as_ref());
+    set(&mut config.hidden, args.hidden.as_ref());
+    set(&mut config.initial, args.initial.as_ref());
+    set(&mut config.epochs, args.epochs.as_ref());
+    set(&mut config.batch, args.batch.as_ref());
+    set(&mut config.learning_rate, args.lr.as_ref());
+    set(&mut config.seed, args.seed.as_ref());
+    set(&mut config.precision, args.precision.as_ref());
+    if let Some(lags) = args.lags {
+        config.lags = lags;
+        config.lag_search = false;
+    }
+}
+
+/// `config.toml`: with it and the same data, `fit --config` repeats the fit.
+pub(super) fn config_toml(config: &FitConfig, data: &DataArgs) -> Result<String, Failure> {
+    let mut table = Table::new();
+    table.insert("preset".to_owned(), Value::from(PAPER));
+    for (key, names) in [("input", &data.input), ("output", &data.output)] {
+        if let Some(names) = names {
+            table.insert(key.to_owned(), Value::try_from(names).map_err(Failure::run)?);
+        }
+    }
+    if let Some(column) = &data.experiment {
+        table.insert("experiment".to_owned(), Value::from(column.as_str()));
+    }
+    if let Some(seconds) = data.sample_time {
+        table.insert("sample_time".to_owned(), Value::from(seconds));
+    }
+    if let Some(split) = data.split {
+        table.insert("split".to_owned(), Value::from(split.to_string()));
+    }
+    let mut settings = Table::try_from(config).map_err(Failure::run)?;
+    settings.insert("lags".to_owned(), Value::from(config.lags.to_string()));
+    table.extend(settings);
+    toml::to_string(&table).map_err(Failure::run)
+}
+
+fn known_keys() -> Vec<String> {
+    let config = FitConfig {
+        // An option without a value has no key.
+        patience: Some(1),
+        margin_epochs: Some(1),
+        margin_batch: Some(1),
+        margin_schedule: Some(Schedule::Constant),
+        ..FitConfig::default()
+    };
+    let settings = Table::try_from(config).unwrap_or_default();
+    settings.keys().cloned().chain(OTHER_KEYS.map(str::to_owned)).collect()
+}
+
+/// The known key most like a mistyped one, if any is.
+fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
+    let similarity = |other: &&String| strsim::jaro_winkler(key, other);
+    let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    (similarity(&best) > 0.75).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn args(line: &str) -> Box<FitArgs> {
+        match Cli::parse_from(line.split(' ')).command {
+            Command::Fit(args) => args,
+            _ => panic!("not a fit"),
+        }
+    }
+
+    fn file(text: &str) -> Result<ConfigFile, Failure> {
+        ConfigFile::parse("fit.toml".to_owned(), text)
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_the_preset() {
+        let file = file("model = 'ilstm'\nlr = 0.02\nepochs = 7\nlags = '1,2,3'\n").expect("parses");
+        let args = args("intervalid fit hair-dryer --epochs 9");
+        let config = resolve(&args, &file, "hair-dryer").expect("resolves");
+        assert_eq!(
+            (config.model, config.epochs, config.lags),
+            (ModelKind::Ilstm, 9, Lags { nx: 1, nd: 2, ny: 3 })
+        );
+        assert!((config.learning_rate - 0.02).abs() < 1e-15);
+        // From the preset for this model and record.
+        assert_eq!(config.hidden, [30, 10]);
+    }
+
+    #[test]
+    fn mistyped_keys_and_values_are_named() {
+        let failure = file("epoch = 3").expect_err("unknown");
+        assert_eq!(failure.lines(), ["fit.toml: unknown key 'epoch'"]);
+        assert_eq!(failure.hint(), Some("did you mean 'epochs'?"));
+        let failure = file("qwertz = 3").expect_err("unknown");
+        assert!(failure.hint().is_some_and(|hint| hint.contains("--print-config")));
+        let bad = file("margin = 'cube'").expect("keys are known");
+        let failure = resolve(&args("intervalid fit hair-dryer"), &bad, "hair-dryer").expect_err("no such margin");
+        assert!(
+            failure.lines()[0].starts_with("fit.toml: margin = \"cube\": unknown variant"),
+            "{failure:?}"
+        );
+    }
+
+    #[test]
+    fn the_written_file_gives_the_same_settings_again() {
+        let args = args("intervalid fit my.csv --model blstm --coverage 0.95 --lags 4,1,2 --initial warmup:5");
+        let config = resolve(&args, &ConfigFile::default(), "my").expect("resolves");
+        let text = config_toml(&config, &args.data).expect("writes");
+        let again = file(&text).expect("parses");
+        let plain = super::tests::args("intervalid fit my.csv");
+        assert_eq!(resolve(&plain, &again, "my").expect("resolves"), config);
+    }
+}

@@ -1,0 +1,150 @@
+//! The order of events of `fit`.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use intervalid_data::{Dataset, Part, Split};
+use intervalid_model::{Band, Evaluation, FitOptions, Model, Progress, StopReason, TrainInfo, evaluate, map_parallel};
+
+use super::config::{ConfigFile, PAPER, config_toml, resolve};
+use super::result::FitResult;
+use crate::args::{FitArgs, GlobalArgs};
+use crate::error::Failure;
+use crate::history::history_csv;
+use crate::interrupt;
+use crate::output::Output;
+use crate::predictions::predictions_csv;
+use crate::request::DataRequest;
+use crate::request::threads;
+use crate::summary;
+use crate::write::OutFolder;
+
+/// The fitted model in a fit's folder.
+pub(crate) const MODEL: &str = "model.safetensors";
+/// `fit --json` in a fit's folder.
+pub(crate) const METRICS: &str = "metrics.json";
+const CONFIG: &str = "config.toml";
+const PREDICTIONS: &str = "predictions.csv";
+const HISTORY: &str = "history.csv";
+/// There while a fit runs, or after it was interrupted.
+const CHECKPOINT: &str = "checkpoint.safetensors";
+
+const FILES: [&str; 5] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY];
+
+/// At most this much work is lost by a crash; a checkpoint of every epoch would cost more than the epochs.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// Fits a model, evaluates it on the parts it was not trained on and writes its folder.
+pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let file = ConfigFile::load(args.config.as_deref())?;
+    let mut data = args.data.clone();
+    file.fill(&mut data)?;
+    let request = DataRequest::new(&data, global);
+    let name = request.known.map_or("", |known| known.name);
+    let config = resolve(args, &file, name)?;
+    if args.print_config {
+        let text = config_toml(&config, &data)?;
+        return if output.is_json() {
+            let table: toml::Table = text.parse().map_err(Failure::run)?;
+            output.json(&table)
+        } else {
+            Ok(output.result(text.trim_end())?)
+        };
+    }
+    let dataset = request.load()?;
+    let split = request.split(&dataset)?;
+    let folder = OutFolder::open(&args.out, &FILES)?;
+    output.detail(format_args!(
+        "{}: {} samples to train, {} to validate, {} to test",
+        dataset.name(),
+        split.train.samples(),
+        split.validation.samples(),
+        split.test.samples()
+    ));
+
+    let checkpoint = folder.path().join(CHECKPOINT);
+    let (model, info) = train(&dataset, &split, &config, &checkpoint, output)?;
+    let simulate = |part: &&Part| simulate(&model, &dataset, part);
+    let mut bands = map_parallel(&[&split.test, &split.validation], threads(args.threads), simulate).into_iter();
+    let (test, validation) = (bands.next().transpose()?, bands.next().transpose()?);
+    let (test, validation) = (test.unwrap_or_default(), validation.unwrap_or_default());
+    let evaluations = [
+        evaluation(&dataset, &test, &model)?,
+        evaluation(&dataset, &validation, &model)?,
+    ];
+    let result = FitResult::new(dataset.name(), PAPER, (&model, &info), evaluations, args.out.clone());
+
+    model.save(folder.path().join(MODEL))?;
+    folder.write(CONFIG, config_toml(model.config(), &data)?.as_bytes())?;
+    folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test)?.as_bytes())?;
+    folder.write(HISTORY, history_csv(&info).as_bytes())?;
+    // Last, so that metrics are of a complete folder.
+    let text = serde_json::to_string_pretty(&result)? + "\n";
+    folder.write(METRICS, text.as_bytes())?;
+    // The fit is whole; a leftover would only be taken up to do nothing.
+    let _ = std::fs::remove_file(checkpoint);
+    if output.is_json() {
+        return output.json(&result);
+    }
+    summary::fit(&result, &model, &dataset, output)
+}
+
+fn train(
+    dataset: &Dataset,
+    split: &Split,
+    config: &intervalid_model::FitConfig,
+    checkpoint: &Path,
+    output: &Output,
+) -> Result<(Model, TrainInfo), Failure> {
+    interrupt::listen();
+    let bars = output.bars();
+    let bar = bars.add(config.model.name());
+    let mut observer = |progress: &Progress| {
+        let _ = bar.show(progress);
+        match interrupt::requested() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let options = FitOptions {
+        observer: Some(&mut observer),
+        checkpoint: Some(checkpoint),
+        checkpoint_every: CHECKPOINT_EVERY,
+    };
+    let (model, info) = Model::fit(dataset, split, config, options).map_err(|error| {
+        let failure = Failure::from(error);
+        if checkpoint.exists() && failure.lines()[0].contains(CHECKPOINT) {
+            failure.with_hint("delete it to start over, or name another folder with --out DIR")
+        } else {
+            // Nothing was learnt that would be worth going on from.
+            let _ = std::fs::remove_file(checkpoint);
+            failure
+        }
+    })?;
+    let interrupted = info
+        .stages
+        .iter()
+        .any(|stage| matches!(stage.stopped, StopReason::Interrupted { .. }));
+    if interrupted {
+        drop(bar);
+        let failure = Failure::run(anyhow!("interrupted after {} epochs", info.epochs_run()));
+        return Err(failure.with_hint("run the same command again to go on from there"));
+    }
+    Ok((model, info))
+}
+
+fn simulate(model: &Model, dataset: &Dataset, part: &Part) -> Result<Vec<Band>, Failure> {
+    if part.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(model.simulate(dataset, part)?)
+}
+
+fn evaluation(dataset: &Dataset, bands: &[Band], model: &Model) -> Result<Option<Evaluation>, Failure> {
+    if bands.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(evaluate(dataset, bands, model.config().coverage)?))
+}

@@ -1,0 +1,65 @@
+//! A fitted model and the data it is used on.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use intervalid_data::{Dataset, Part};
+use intervalid_model::{Band, Model};
+
+use super::fit::MODEL;
+use crate::args::{DataArgs, GlobalArgs, PartName};
+use crate::error::Failure;
+use crate::request::DataRequest;
+
+/// The model file that a user means: a file, or the folder of a fit.
+pub(super) fn model_file(path: &Path) -> Result<PathBuf, Failure> {
+    if path.is_dir() {
+        let file = path.join(MODEL);
+        if file.is_file() {
+            return Ok(file);
+        }
+        let found = anyhow!("{}: there is no {MODEL} in this folder", path.display());
+        return Err(Failure::input(found).with_hint("name a folder that `intervalid fit` wrote, or a model file"));
+    }
+    if !path.exists() {
+        let found = anyhow!("{}: no such model", path.display());
+        return Err(Failure::input(found).with_hint("name a folder that `intervalid fit` wrote, or a model file"));
+    }
+    Ok(path.to_owned())
+}
+
+/// Reads a model.
+pub(super) fn model(path: &Path) -> Result<Model, Failure> {
+    Ok(Model::load(model_file(path)?)?)
+}
+
+/// A simulation of part of a record.
+pub(super) struct Simulation {
+    pub(super) dataset: Dataset,
+    pub(super) part: Part,
+    pub(super) bands: Vec<Band>,
+}
+
+/// Simulates the part of the data that was asked for. Columns are those of the model unless the user names others.
+pub(super) fn simulate(
+    model: &Model,
+    data: &DataArgs,
+    part: PartName,
+    global: &GlobalArgs,
+) -> Result<Simulation, Failure> {
+    let mut data = data.clone();
+    let signature = model.signature();
+    let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
+    data.input.get_or_insert_with(|| names(&signature.inputs));
+    data.output.get_or_insert_with(|| names(&signature.outputs));
+    let request = DataRequest::new(&data, global);
+    let dataset = request.load()?;
+    let part = match part {
+        PartName::All => Part::whole(&dataset),
+        PartName::Train => request.split(&dataset)?.train,
+        PartName::Validation => request.split(&dataset)?.validation,
+        PartName::Test => request.split(&dataset)?.test,
+    };
+    let bands = model.simulate(&dataset, &part)?;
+    Ok(Simulation { dataset, part, bands })
+}

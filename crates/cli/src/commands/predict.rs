@@ -1,0 +1,92 @@
+//! `intervalid predict`.
+
+use std::path::PathBuf;
+
+use intervalid_model::{Evaluation, ModelKind, evaluate};
+use serde::Serialize;
+
+use super::load::{model, simulate};
+use crate::args::{GlobalArgs, PredictArgs};
+use crate::error::Failure;
+use crate::output::Output;
+use crate::plot;
+use crate::predictions::predictions_csv;
+use crate::write::OutFile;
+
+/// The JSON object.
+#[derive(Serialize)]
+struct Report<'a> {
+    dataset: &'a str,
+    model: ModelKind,
+    coverage: f64,
+    metrics: Evaluation,
+    predictions: Vec<Prediction<'a>>,
+    out: Option<PathBuf>,
+    plot: Option<PathBuf>,
+}
+
+/// One output of one experiment.
+#[derive(Serialize)]
+struct Prediction<'a> {
+    experiment: &'a str,
+    output: &'a str,
+    /// Sample of the first prediction in its experiment, from 1.
+    first: usize,
+    y_hat: &'a [f64],
+    y_lower: &'a [f64],
+    y_upper: &'a [f64],
+}
+
+/// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
+pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let model = model(&args.model)?;
+    let out = args
+        .out
+        .as_deref()
+        .map(|path| OutFile::open(path, "--out"))
+        .transpose()?;
+    let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
+    let simulation = output.working("simulating", || simulate(&model, &args.data, args.part, global))?;
+    let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands)?;
+    if let Some(plot) = &plot {
+        let title = format!("{} on {}", model.kind(), simulation.dataset.name());
+        plot.write(&plot::bands(&title, &model, &simulation.dataset, &simulation.bands)?)?;
+    }
+    if let Some(out) = &out {
+        out.write(text.as_bytes())?;
+    }
+    if output.is_json() {
+        let experiments = simulation.dataset.experiments();
+        let predictions = simulation.bands.iter().flat_map(|band| {
+            simulation
+                .dataset
+                .outputs()
+                .iter()
+                .enumerate()
+                .map(|(index, channel)| Prediction {
+                    experiment: experiments[band.experiment].name(),
+                    output: &channel.name,
+                    first: band.first + 1,
+                    y_hat: &band.centre[index],
+                    y_lower: &band.lower[index],
+                    y_upper: &band.upper[index],
+                })
+        });
+        return output.json(&Report {
+            dataset: simulation.dataset.name(),
+            model: model.kind(),
+            coverage: model.config().coverage,
+            metrics: evaluate(&simulation.dataset, &simulation.bands, model.config().coverage)?,
+            predictions: predictions.collect(),
+            out: args.out.clone(),
+            plot: args.plot.clone(),
+        });
+    }
+    if out.is_none() && plot.is_none() {
+        return Ok(output.result(text.trim_end())?);
+    }
+    for path in [&args.out, &args.plot].into_iter().flatten() {
+        output.story(format_args!("Written to {}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! `intervalid study`.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::anyhow;
+use indicatif::HumanDuration;
+use intervalid_study::figures::study_figures;
+use intervalid_study::{
+    RunOptions, Spec, Store, StudyEvent, StudyProgress, StudySummary, TableFormat, run_study, status, study_tables,
+};
+use serde::Serialize;
+
+use crate::args::{FiguresArgs, RunArgs, StudyCommand, TableArgs, TableForm};
+use crate::error::Failure;
+use crate::format::{count, significant, table};
+use crate::interrupt;
+use crate::output::Output;
+use crate::plot::write_both;
+use crate::request::threads;
+use crate::write::OutFolder;
+
+/// Runs a verb of `study`.
+pub(crate) fn run(command: &StudyCommand, data_dir: Option<&Path>, output: &Output) -> Result<(), Failure> {
+    match command {
+        StudyCommand::Run(args) => run_spec(args, data_dir, output),
+        StudyCommand::Status(args) => print_status(&args.folder, output),
+        StudyCommand::Table(args) => print_tables(args, output),
+        StudyCommand::Figures(args) => write_figures(args, output),
+    }
+}
+
+/// The JSON object of `study run`.
+#[derive(Serialize)]
+struct RunReport<'a> {
+    study: &'a str,
+    #[serde(flatten)]
+    summary: &'a StudySummary,
+    out: &'a Path,
+}
+
+fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<(), Failure> {
+    if args.print {
+        let text = Spec::text(&args.spec)?;
+        if output.is_json() {
+            return output.json(&Spec::load(&args.spec)?);
+        }
+        return Ok(output.result(text.trim_end())?);
+    }
+    let spec = Spec::load(&args.spec)?;
+    let folder = args.out.as_deref().unwrap_or(Path::new("."));
+    interrupt::listen();
+    let display = StudyDisplay::new(output);
+    let observer = |event: &StudyEvent<'_>| display.show(event, output);
+    let options = RunOptions {
+        jobs: threads(args.jobs),
+        data_dir,
+        stop: interrupt::flag(),
+        observer: &observer,
+    };
+    let summary = run_study(&spec, folder, &options)?;
+    display.clear();
+    if output.is_json() {
+        output.json(&RunReport {
+            study: &spec.name,
+            summary: &summary,
+            out: folder,
+        })?;
+    } else {
+        output.story(format_args!(
+            "{}: {} done in {}, {} done before, {} failed",
+            spec.name,
+            count(summary.done, "run"),
+            HumanDuration(std::time::Duration::from_secs_f64(summary.seconds)),
+            summary.resumed,
+            summary.failed,
+        ))?;
+        output.story(format_args!(
+            "Look at it with\n  intervalid study table {0}\n  intervalid study figures {0}",
+            folder.display()
+        ))?;
+    }
+    if summary.left > 0 {
+        let failure = Failure::run(anyhow!("interrupted: {} are left", count(summary.left, "run")));
+        return Err(failure.with_hint("run the same command again to go on"));
+    }
+    if summary.failed > 0 {
+        let failure = Failure::run(anyhow!("{} failed, the others are done", count(summary.failed, "run")));
+        let hint = format!(
+            "`intervalid study status {}` says why; the same command tries them again",
+            folder.display()
+        );
+        return Err(failure.with_hint(hint));
+    }
+    Ok(())
+}
+
+/// Bars of a running study: one for all of it, one per worker.
+struct StudyDisplay {
+    bars: crate::progress::StudyBars,
+    /// Reported failures, so that one line per cause is enough.
+    reasons: Mutex<Vec<String>>,
+}
+
+impl StudyDisplay {
+    fn new(output: &Output) -> Self {
+        Self {
+            bars: output.study_bars(),
+            reasons: Mutex::default(),
+        }
+    }
+
+    fn show(&self, event: &StudyEvent<'_>, output: &Output) {
+        match event {
+            StudyEvent::MissingDataset(missing) => output.warning(format_args!(
+                "data set '{}' is missing, {} left out: {}",
+                missing.name,
+                count(missing.runs, "run"),
+                missing.reason
+            )),
+            StudyEvent::Started {
+                runs, done, outdated, ..
+            } => {
+                if *outdated > 0 {
+                    output.warning(format_args!(
+                        "{} of an earlier version of the study, the data or the program: run again",
+                        count(*outdated, "run")
+                    ));
+                }
+                self.bars.start(*runs, *done);
+            }
+            StudyEvent::JobStarted { worker, cell, .. } => self.bars.job(*worker, &cell.to_string()),
+            StudyEvent::Epoch {
+                worker,
+                epochs_done,
+                epochs_total,
+                progress,
+                ..
+            } => {
+                self.bars.epoch(*worker, *epochs_done, *epochs_total);
+                self.progress(*progress);
+            }
+            StudyEvent::Finished {
+                cell,
+                test,
+                seconds,
+                progress,
+                ..
+            } => {
+                self.progress(*progress);
+                let rmse = test.rmse.map_or_else(|| "-".to_owned(), |rmse| significant(rmse, 4));
+                let picp = test
+                    .picp
+                    .map_or_else(|| "-".to_owned(), |picp| format!("{:.1} %", 100.0 * picp));
+                self.bars
+                    .detail(output, &format!("{cell}: RMSE {rmse}, PICP {picp}, {seconds:.1} s"));
+            }
+            StudyEvent::Failed {
+                cell, reason, progress, ..
+            } => {
+                self.progress(*progress);
+                let mut reasons = self.reasons.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                if !reasons.iter().any(|known| known == reason) {
+                    reasons.push((*reason).to_owned());
+                    self.bars
+                        .suspend(|| output.warning(format_args!("{cell} failed: {reason}")));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&self, progress: StudyProgress) {
+        self.bars.progress(progress.runs_done, progress.seconds_left);
+    }
+
+    fn clear(&self) {
+        self.bars.clear();
+    }
+}
+
+fn print_status(folder: &Path, output: &Output) -> Result<(), Failure> {
+    let status = status(folder)?;
+    if output.is_json() {
+        return output.json(&status);
+    }
+    output.result(format_args!(
+        "{}: {} of {} runs done, {} failed, {} left; {} of training",
+        status.name,
+        status.runs.done,
+        status.runs.total,
+        status.runs.failed,
+        status.runs.left,
+        HumanDuration(std::time::Duration::from_secs_f64(status.train_seconds)),
+    ))?;
+    let rows = status.groups.iter().map(|group| {
+        let runs = group.runs;
+        vec![
+            group.dataset.clone(),
+            group.model.to_string(),
+            runs.total.to_string(),
+            runs.done.to_string(),
+            runs.failed.to_string(),
+            runs.left.to_string(),
+        ]
+    });
+    output.result(table(
+        &["data", "model", "runs", "done", "failed", "left"],
+        &[2, 3, 4, 5],
+        rows,
+    ))?;
+    for failure in &status.failures {
+        output.result(format_args!("failed: {}: {}", failure.run, failure.reason))?;
+    }
+    Ok(())
+}
+
+fn print_tables(args: &TableArgs, output: &Output) -> Result<(), Failure> {
+    let tables = study_tables(&args.folder)?;
+    let format = match args.format {
+        _ if output.is_json() => TableFormat::Json,
+        TableForm::Md => TableFormat::Markdown,
+        TableForm::Csv => TableFormat::Csv,
+        TableForm::Latex => TableFormat::Latex,
+        TableForm::Json => TableFormat::Json,
+    };
+    Ok(output.result(tables.render(format).trim_end())?)
+}
+
+/// The JSON object of `study figures`.
+#[derive(Serialize)]
+struct FiguresReport<'a> {
+    figures: Vec<&'a str>,
+    out: &'a Path,
+}
+
+fn write_figures(args: &FiguresArgs, output: &Output) -> Result<(), Failure> {
+    let store = Store::open(&args.folder)?;
+    let folder = args.out.clone().unwrap_or_else(|| args.folder.join("figures"));
+    let out = OutFolder::open(&folder, &[])?;
+    let figures = output.working("drawing", || study_figures(&store))?;
+    for figure in &figures {
+        write_both(&out, &figure.name, &figure.figure)?;
+    }
+    if output.is_json() {
+        return output.json(&FiguresReport {
+            figures: figures.iter().map(|figure| figure.name.as_str()).collect(),
+            out: &folder,
+        });
+    }
+    output.story(format_args!(
+        "{} written to {}, each as .svg and .png",
+        count(figures.len(), "figure"),
+        folder.display()
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Ctrl-C: the first one asks the work to stop where it can go on later, a second one ends the program.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+static LISTENING: Once = Once::new();
+
+/// From now on Ctrl-C sets a flag. Without it (no such signal here) Ctrl-C ends the program at once, which checkpoints
+/// survive as well.
+pub(crate) fn listen() {
+    LISTENING.call_once(|| {
+        let _ = ctrlc::set_handler(|| {
+            if REQUESTED.swap(true, Ordering::SeqCst) {
+                std::process::exit(1);
+            }
+        });
+    });
+}
+
+/// Whether the user wants to stop.
+pub(crate) fn requested() -> bool {
+    REQUESTED.load(Ordering::SeqCst)
+}
+
+/// The flag itself, for work in other threads.
+pub(crate) fn flag() -> &'static AtomicBool {
+    &REQUESTED
+}

@@ -1,0 +1,131 @@
+//! Metrics as tables with a plain-language reading.
+
+use intervalid_data::Dataset;
+use intervalid_model::{CWC_ETA, Evaluation, Metrics, Model, ROLLING_WINDOW};
+
+use crate::commands::FitResult;
+use crate::error::Failure;
+use crate::format::{percent, significant, table};
+use crate::output::Output;
+
+/// What a fit gave, and where it is.
+pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: &Output) -> Result<(), Failure> {
+    let strategy = match result.strategy {
+        Some(intervalid_model::Strategy::Cascade) => "cascade ",
+        Some(intervalid_model::Strategy::Joint) => "joint ",
+        None => "",
+    };
+    output.story(format_args!(
+        "{}: {strategy}{} with lags {} and {} parameters, {} epochs in {:.1} s",
+        result.dataset,
+        result.model,
+        model.config().lags,
+        result.parameters,
+        result.epochs_run,
+        result.train_seconds,
+    ))?;
+    for (name, evaluation) in [("test", &result.test), ("validation", &result.validation)] {
+        match evaluation {
+            Some(evaluation) => {
+                output.story(format_args!("\nFree run over the {name} part:"))?;
+                metrics(evaluation, dataset, result.coverage, output)?;
+            }
+            None => output.story(format_args!("\nThere is no {name} part."))?,
+        }
+    }
+    output.story(format_args!("\nWritten to {}", result.out.display()))?;
+    Ok(())
+}
+
+/// A row per output, and what the coverage means.
+pub(crate) fn metrics(
+    evaluation: &Evaluation,
+    dataset: &Dataset,
+    coverage: f64,
+    output: &Output,
+) -> Result<(), Failure> {
+    let header = ["output", "RMSE", "fit", "PICP", "PINAW", "CWC", "score", "asked"];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (channel, (name, metrics)) in dataset.outputs().iter().zip(&evaluation.outputs) {
+        let unit = channel
+            .unit
+            .as_ref()
+            .map_or_else(String::new, |unit| format!(" ({unit})"));
+        rows.push(row(format!("{name}{unit}"), metrics, coverage));
+    }
+    if evaluation.outputs.len() > 1 {
+        rows.push(row("all (mean)".to_owned(), &evaluation.all, coverage));
+    }
+    output.result(table(&header, &[1, 2, 3, 4, 5, 6, 7], rows))?;
+    for (name, metrics) in &evaluation.outputs {
+        output.story(format_args!("{name}: {}", reading(metrics, coverage)))?;
+    }
+    output.story(format_args!(
+        "CWC = PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))) as shares, score = interval score; less is better."
+    ))?;
+    Ok(())
+}
+
+fn row(name: String, metrics: &Metrics, coverage: f64) -> Vec<String> {
+    let cell = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
+    vec![
+        name,
+        cell(metrics.rmse, |value| significant(value, 4)),
+        cell(metrics.fit_percent, |value| format!("{value:.1} %")),
+        cell(metrics.picp, percent),
+        cell(metrics.pinaw, percent),
+        cell(metrics.cwc, |value| significant(value, 3)),
+        cell(metrics.interval_score, |value| significant(value, 4)),
+        percent(coverage),
+    ]
+}
+
+/// Coverage in words.
+pub(crate) fn reading(metrics: &Metrics, coverage: f64) -> String {
+    let (Some(picp), n) = (metrics.picp, metrics.n) else {
+        let step = metrics.diverged_at.unwrap_or(0) + 1;
+        return format!("the simulation ran away at step {step}; it has no metrics.");
+    };
+    let worst = metrics.worst_rolling_picp.unwrap_or(picp);
+    format!(
+        "{} of {n} samples inside; asked {:.0} %: {}. Worst {} in a row: {}.",
+        percent(picp),
+        100.0 * coverage,
+        if picp >= coverage { "kept" } else { "not kept" },
+        ROLLING_WINDOW.min(n),
+        percent(worst),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_in_words() {
+        let metrics = |picp| Metrics {
+            n: 499,
+            picp: Some(picp),
+            worst_rolling_picp: Some(0.71),
+            ..Metrics::default()
+        };
+        assert_eq!(
+            reading(&metrics(0.908), 0.9),
+            "90.8 % of 499 samples inside; asked 90 %: kept. Worst 100 in a row: 71.0 %."
+        );
+        assert!(reading(&metrics(0.899), 0.9).contains("asked 90 %: not kept."));
+    }
+
+    #[test]
+    fn a_diverged_simulation_is_told() {
+        let metrics = Metrics {
+            n: 7,
+            diverged_at: Some(7),
+            ..Metrics::default()
+        };
+        assert_eq!(
+            reading(&metrics, 0.9),
+            "the simulation ran away at step 8; it has no metrics."
+        );
+    }
+}

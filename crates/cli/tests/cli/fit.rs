@@ -1,0 +1,374 @@
+//! `fit` and the commands that use what it wrote.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{Folder, csv, plain};
+
+/// Keys of `fit --json`, in order: public interface.
+const KEYS: [&str; 14] = [
+    "dataset",
+    "model",
+    "strategy",
+    "margin",
+    "coverage",
+    "seed",
+    "preset",
+    "epochs_run",
+    "stopped_because",
+    "train_seconds",
+    "parameters",
+    "test",
+    "validation",
+    "out",
+];
+
+const METRICS: [&str; 8] = [
+    "n",
+    "rmse",
+    "fit_percent",
+    "picp",
+    "pinaw",
+    "cwc",
+    "interval_score",
+    "worst_rolling_picp",
+];
+
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+/// All that a fit says but for times and places.
+fn numbers(fit: &Value) -> Value {
+    let mut fit = fit.clone();
+    let object = fit.as_object_mut().expect("an object");
+    for key in ["train_seconds", "out"] {
+        object.remove(key);
+    }
+    fit
+}
+
+fn quick(folder: &Folder, model: &str, out: &str) -> Value {
+    folder.json(&[
+        "fit",
+        "hair-dryer",
+        "--model",
+        model,
+        "--epochs",
+        "2",
+        "--json",
+        "--out",
+        out,
+    ])
+}
+
+#[test]
+fn every_model_is_fitted_written_and_used_again() {
+    let folder = Folder::new();
+    let models = [
+        "inode",
+        "ilstm",
+        "bnode",
+        "blstm",
+        "dropout-node",
+        "dropout-lstm",
+        "ensemble-node",
+        "ensemble-lstm",
+        "arx",
+    ];
+    for model in models {
+        let fit = quick(&folder, model, model);
+        let mut expected = KEYS.to_vec();
+        let mut found = keys(&fit);
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{model}");
+        assert_eq!(fit["model"], model);
+        assert_eq!(fit["strategy"].is_null(), !model.starts_with('i'));
+        for part in ["test", "validation"] {
+            let mut found = keys(&fit[part]);
+            let mut expected = METRICS.to_vec();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+        }
+        assert_eq!(fit["test"]["n"], 499);
+        let read = |file: &str| std::fs::read_to_string(folder.path().join(model).join(file)).expect(file);
+        assert_eq!(serde_json::from_str::<Value>(&read("metrics.json")).expect("JSON"), fit);
+        assert!(!folder.path().join(model).join("checkpoint.safetensors").exists());
+
+        // The stored model simulates what the fit did.
+        let predictions = read("predictions.csv");
+        assert_eq!(predictions.lines().count(), 500);
+        let output = folder.run(&["predict", model, "hair-dryer", "--part", "test"]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), predictions, "{model}");
+        let evaluation = folder.json(&["evaluate", model, "hair-dryer", "--part", "test", "--json"]);
+        for metric in METRICS {
+            assert_eq!(evaluation[metric], fit["test"][metric], "{model} {metric}");
+        }
+    }
+    let text = folder.transcript(&["compare", "inode", "arx"]);
+    assert!(
+        text.contains("inode") && text.contains("arx") && !text.contains("No linear model"),
+        "{text}"
+    );
+    let text = folder.transcript(&["compare", "inode", "bnode"]);
+    assert!(text.contains("No linear model among them"), "{text}");
+    let compared = folder.json(&["compare", "inode", "arx", "--json"]);
+    assert_eq!(compared["fits"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn the_written_configuration_repeats_the_fit() {
+    let folder = Folder::new();
+    let first = folder.json(&[
+        "fit",
+        "hair-dryer",
+        "--model",
+        "ilstm",
+        "--strategy",
+        "joint",
+        "--margin",
+        "relu",
+        "--coverage",
+        "0.95",
+        "--hidden",
+        "5,4",
+        "--lags",
+        "1,2,3",
+        "--epochs",
+        "2",
+        "--batch",
+        "32",
+        "--lr",
+        "0.01",
+        "--seed",
+        "7",
+        "--initial",
+        "measured",
+        "--precision",
+        "f64",
+        "--threads",
+        "1",
+        "--out",
+        "first",
+        "--json",
+    ]);
+    let again = folder.json(&[
+        "fit",
+        "hair-dryer",
+        "--config",
+        "first/config.toml",
+        "--threads",
+        "2",
+        "--out",
+        "again",
+        "--json",
+    ]);
+    assert_eq!(numbers(&first), numbers(&again));
+    // Flags win over the file.
+    let other = folder.json(&[
+        "fit",
+        "hair-dryer",
+        "--config",
+        "first/config.toml",
+        "--seed",
+        "8",
+        "--out",
+        "other",
+        "--json",
+    ]);
+    assert_eq!(other["seed"], 8);
+    assert_ne!(numbers(&first)["test"], numbers(&other)["test"]);
+    let printed = folder.json(&[
+        "fit",
+        "hair-dryer",
+        "--config",
+        "first/config.toml",
+        "--print-config",
+        "--json",
+    ]);
+    assert_eq!(
+        (&printed["model"], &printed["lags"]),
+        (&Value::from("ilstm"), &Value::from("1,2,3"))
+    );
+}
+
+#[test]
+fn own_files_with_several_outputs_and_experiments() {
+    let folder = Folder::new();
+    let mut text = String::from("valve,level,flow,run\n");
+    for (index, line) in csv(240, plain).lines().skip(1).enumerate() {
+        let (u, y) = line.split_once(',').expect("two cells");
+        let run = if index < 120 { "a" } else { "b" };
+        let flow = 2.0 * y.parse::<f64>().expect("a number");
+        text += &format!("{u},{y},{flow:.4},{run}\n");
+    }
+    folder.write("tank.csv", text);
+    let columns = ["--input", "valve", "--output", "level,flow", "--experiment", "run"];
+    let fit = [
+        &[
+            "fit", "tank.csv", "--epochs", "2", "--model", "inode", "--hidden", "4", "--out", "tank", "--json",
+        ][..],
+        &columns[..],
+    ]
+    .concat();
+    let fit = folder.json(&fit);
+    assert_eq!(keys(&fit["test"]["rmse"]).len(), 3);
+    assert!(fit["test"]["rmse"]["all"].is_number() && fit["test"]["rmse"]["level"].is_number());
+    // The model remembers its columns.
+    let output = folder.run(&["predict", "tank", "tank.csv", "--experiment", "run"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.starts_with("experiment,k,level_y,level_y_hat,level_y_lower,level_y_upper,flow_y"),
+        "{}",
+        text.lines().next().unwrap_or_default()
+    );
+    let plot = folder.run(&[
+        "predict",
+        "tank",
+        "tank.csv",
+        "--experiment",
+        "run",
+        "--plot",
+        "band.svg",
+    ]);
+    assert!(plot.status.success(), "{}", String::from_utf8_lossy(&plot.stderr));
+    let svg = std::fs::read_to_string(folder.path().join("band.svg")).expect("a picture");
+    assert!(svg.contains("</svg>") && svg.contains("level"));
+}
+
+#[test]
+fn elasticity_is_printed_and_drawn() {
+    let folder = Folder::new();
+    quick(&folder, "inode", "fit");
+    let text = folder.transcript(&["explain", "fit"]);
+    assert!(
+        text.contains("layer 0") && text.contains("y(k-1)") && text.contains("u(k-2)"),
+        "{text}"
+    );
+    let json = folder.json(&["explain", "fit", "--json", "--out", "elasticity"]);
+    assert_eq!(json["layers"].as_array().map(Vec::len), Some(3));
+    for file in [
+        "parameters.csv",
+        "channels.csv",
+        "heat-maps.svg",
+        "heat-maps.png",
+        "channels.svg",
+        "channels.png",
+    ] {
+        assert!(folder.path().join("elasticity").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn mistakes_are_one_message() {
+    let folder = Folder::new();
+    quick(&folder, "arx", "arx");
+    folder.write("short.csv", csv(20, plain));
+    folder.write(
+        "constant.csv",
+        csv(200, |row, column, value| match column {
+            'u' => "1.5".to_owned(),
+            _ => plain(row, column, value),
+        }),
+    );
+    folder.write("typo.toml", "epoch = 3\n");
+    folder.write("value.toml", "margin = \"cube\"\n");
+    folder.write("truncated/model.safetensors", [0_u8; 20]);
+    folder.write("file", "");
+    let cases: [&[&str]; 17] = [
+        &["fit", "hair-dryer", "--coverage", "90"],
+        &["fit", "hair-dryer", "--lags", "2,0"],
+        &["fit", "hair-dryer", "--epochs", "0"],
+        &["fit", "hair-dryer", "--hidden", "0"],
+        &["fit", "hair-dryer", "--lr", "-1"],
+        &["fit", "hair-dryer", "--model", "gru"],
+        &["fit", "hair-dryer", "--preset", "best"],
+        &["fit", "hair-dryer", "--config", "typo.toml"],
+        &["fit", "hair-dryer", "--config", "value.toml"],
+        &["fit", "short.csv", "--lags", "2,0,3"],
+        &["fit", "constant.csv"],
+        &["fit", "arx/model.safetensors"],
+        &["fit", "hair-dryer", "--out", "file"],
+        &["predict", "nowhere", "hair-dryer"],
+        &["predict", "truncated", "hair-dryer"],
+        &["predict", "arx", "hair-dryer", "--plot", "band.pdf"],
+        &["explain", "arx"],
+    ];
+    let messages = cases.map(|arguments| {
+        let text = folder.transcript(arguments);
+        assert!(
+            text.contains("\nexit code: 2\n") && !text.contains("--- stdout"),
+            "{text}"
+        );
+        text
+    });
+    assert_snapshot!(messages.join("\n"));
+    assert!(!folder.path().join("intervalid-fit").exists(), "nothing was written");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_fit_says_how_to_go_on_and_does() {
+    let folder = Folder::new();
+    let arguments = |out: &'static str| {
+        [
+            "fit",
+            "hair-dryer",
+            "--model",
+            "ilstm",
+            "--strategy",
+            "joint",
+            "--epochs",
+            "30",
+            "--json",
+            "--out",
+            out,
+        ]
+    };
+    let whole = folder.json(&arguments("whole"));
+    let child = folder
+        .command(&arguments("stopped"))
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    // The checkpoint is written before the first epoch: then the handler is in place.
+    let checkpoint = folder.path().join("stopped/checkpoint.safetensors");
+    for _ in 0..2000 {
+        if checkpoint.exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("the program ends");
+    let error = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        // Faster than the signal: nothing to resume, the result must be the same all the same.
+        let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(numbers(&found), numbers(&whole));
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("interrupted after") && error.contains("run the same command again"),
+        "{error}"
+    );
+    assert!(checkpoint.exists());
+    let resumed = folder.json(&arguments("stopped"));
+    assert_eq!(numbers(&resumed), numbers(&whole));
+    assert!(!checkpoint.exists());
+}

@@ -1,0 +1,68 @@
+//! One place in a study's grid.
+
+use std::fmt;
+
+use intervalid_model::{Margin, ModelKind, Strategy};
+use serde::{Deserialize, Serialize};
+
+/// What distinguishes a run from the others of its study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Data set, as in the study.
+    pub dataset: String,
+    /// Model.
+    pub model: ModelKind,
+    /// Strategy, of interval networks.
+    pub strategy: Option<Strategy>,
+    /// Margin function, of interval networks.
+    pub margin: Option<Margin>,
+    /// Coverage asked.
+    pub coverage: f64,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Such as `hair-dryer ilstm joint abs 0.9 seed 3`.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dataset, self.model)?;
+        if let Some(strategy) = self.strategy {
+            write!(f, " {}", strategy_name(strategy))?;
+        }
+        if let Some(margin) = self.margin {
+            write!(f, " {}", margin_name(margin))?;
+        }
+        write!(f, " {} seed {}", self.coverage, self.seed)
+    }
+}
+
+/// Whether two coverages are meant to be the same.
+pub(crate) fn same_coverage(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+pub(crate) fn strategy_name(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Cascade => "cascade",
+        Strategy::Joint => "joint",
+    }
+}
+
+pub(crate) fn margin_name(margin: Margin) -> &'static str {
+    match margin {
+        Margin::Abs => "abs",
+        Margin::Relu => "relu",
+    }
+}
+
+pub(crate) fn strategy_named(name: &str) -> Option<Strategy> {
+    [Strategy::Cascade, Strategy::Joint]
+        .into_iter()
+        .find(|&it| strategy_name(it) == name)
+}
+
+pub(crate) fn margin_named(name: &str) -> Option<Margin> {
+    [Margin::Abs, Margin::Relu]
+        .into_iter()
+        .find(|&it| margin_name(it) == name)
+}

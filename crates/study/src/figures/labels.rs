@@ -1,0 +1,90 @@
+//! Names of models and files.
+
+use intervalid_model::{Margin, Method, ModelKind, Strategy};
+
+use crate::cell::{Cell, same_coverage};
+use crate::record::RunRecord;
+
+/// As the paper names its models: `C-ILSTM-1`, with 1 for relu and 2 for abs; baselines by their own names.
+pub(super) fn of(cell: &Cell) -> String {
+    let strategy = match cell.strategy {
+        Some(Strategy::Cascade) => "C-",
+        Some(Strategy::Joint) => "J-",
+        None => "",
+    };
+    let margin = match cell.margin {
+        Some(Margin::Relu) => "-1",
+        Some(Margin::Abs) => "-2",
+        None => "",
+    };
+    let name = match cell.model {
+        ModelKind::Inode | ModelKind::Ilstm | ModelKind::Arx | ModelKind::Bnode | ModelKind::Blstm => {
+            cell.model.name().to_uppercase()
+        }
+        ModelKind::DropoutNode => "MC-NODE".to_owned(),
+        ModelKind::DropoutLstm => "MC-LSTM".to_owned(),
+        ModelKind::EnsembleNode => "DE-NODE".to_owned(),
+        ModelKind::EnsembleLstm => "DE-LSTM".to_owned(),
+    };
+    format!("{strategy}{name}{margin}")
+}
+
+/// One colour per way to an interval.
+pub(super) fn colour(cell: &Cell) -> usize {
+    match (cell.model.method(), cell.strategy) {
+        (Method::Interval, Some(Strategy::Joint)) => 1,
+        (Method::Interval, _) => 0,
+        (Method::Bayesian, _) => 2,
+        (Method::Dropout, _) => 3,
+        (Method::Ensemble, _) => 4,
+        (Method::Linear, _) => 5,
+    }
+}
+
+/// Whether a run is of this data set and coverage.
+pub(super) fn is_at(run: &RunRecord, dataset: &str, coverage: f64) -> bool {
+    run.cell.dataset == dataset && same_coverage(run.cell.coverage, coverage)
+}
+
+pub(super) fn percent(coverage: f64) -> String {
+    // As many digits as needed: 90 %, 97.5 %.
+    let text = format!("{:.2}", 100.0 * coverage);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+pub(super) fn share(coverage: f64) -> String {
+    format!("{coverage:.2}")
+}
+
+/// Parts of a file's name, with nothing in it that a file system would mind.
+pub(super) fn file(parts: &[&str]) -> String {
+    let clean = |character: char| match character {
+        'a'..='z' | '0'..='9' | '.' | '-' => character,
+        'A'..='Z' => character.to_ascii_lowercase(),
+        _ => '-',
+    };
+    parts.join("-").chars().map(clean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_paper() {
+        let cell = Cell {
+            dataset: "data/My Plant.csv".to_owned(),
+            model: ModelKind::Ilstm,
+            strategy: Some(Strategy::Joint),
+            margin: Some(Margin::Abs),
+            coverage: 0.9,
+            seed: 1,
+        };
+        assert_eq!(of(&cell), "J-ILSTM-2");
+        assert_eq!(
+            file(&["boxes", &cell.dataset, &share(cell.coverage)]),
+            "boxes-data-my-plant.csv-0.90"
+        );
+        assert_eq!((percent(0.9), percent(0.975)), ("90 %".to_owned(), "97.5 %".to_owned()));
+    }
+}

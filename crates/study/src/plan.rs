@@ -1,0 +1,324 @@
+//! A study and its data sets become jobs: runs that share training are fitted together.
+
+use std::path::Path;
+
+use intervalid_data::{DataError, Dataset, ReadOptions, Split, SplitFractions, known_dataset, load};
+use intervalid_model::{FitConfig, Method, NetworkKind, Strategy};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::cell::Cell;
+use crate::error::{Result, StudyError};
+use crate::spec::{Spec, hex};
+
+/// Part of every run's key: grows when the same configuration would be trained or evaluated differently.
+const KEY_FORMAT: u32 = 1;
+
+/// A data set of a study, ready to fit.
+#[derive(Clone, Debug)]
+pub struct PlanData {
+    /// Name or path in the study.
+    pub name: String,
+    /// The record.
+    pub dataset: Dataset,
+    /// Its parts: the paper's for its data sets, else the default.
+    pub split: Split,
+    /// SHA-256 of channels, samples and parts.
+    pub hash: String,
+}
+
+/// A data set that cannot be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingDataset {
+    /// Name or path in the study.
+    pub name: String,
+    /// Why, and what to do.
+    pub reason: String,
+    /// Runs that are left out.
+    pub runs: usize,
+}
+
+/// One fit and its evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Place in the grid.
+    pub cell: Cell,
+    /// Resolved configuration.
+    pub config: FitConfig,
+    /// SHA-256 of everything that decides the result, in hexadecimal.
+    pub key: String,
+    /// Whether the fitted model is kept.
+    pub keep_model: bool,
+}
+
+/// What the runs of a job share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobKind {
+    /// Cascades around one crisp network.
+    Cascades,
+    /// One model, evaluated at several coverages.
+    Coverages,
+    /// Nothing: there is one run.
+    Single,
+}
+
+/// Runs that are fitted together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// What they share.
+    pub kind: JobKind,
+    /// Index into [`Plan::data`].
+    pub data: usize,
+    /// The runs, at least one.
+    pub runs: Vec<Run>,
+}
+
+/// All jobs of a study.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Data sets that were found.
+    pub data: Vec<PlanData>,
+    /// Data sets that were not.
+    pub missing: Vec<MissingDataset>,
+    /// Jobs: all of the first seed, then the next; long ones first, so that no worker is left with one at the end.
+    pub jobs: Vec<Job>,
+}
+
+impl Plan {
+    /// Loads the data and lists what there is to do.
+    ///
+    /// # Errors
+    /// If a data set exists but cannot be used, none can be found, or a configuration cannot be resolved.
+    pub fn new(spec: &Spec, data_dir: Option<&Path>) -> Result<Self> {
+        let mut plan = Self {
+            data: Vec::new(),
+            missing: Vec::new(),
+            jobs: Vec::new(),
+        };
+        for name in &spec.datasets {
+            match PlanData::load(name, data_dir) {
+                Ok(data) => plan.data.push(data),
+                Err(error) if is_missing(&error) => plan.missing.push(MissingDataset {
+                    name: name.clone(),
+                    reason: error.to_string(),
+                    runs: spec.cells().filter(|cell| cell.dataset == *name).count(),
+                }),
+                Err(source) => {
+                    return Err(StudyError::Data {
+                        dataset: name.clone(),
+                        source: Box::new(source),
+                    });
+                }
+            }
+        }
+        if plan.data.is_empty() {
+            let reasons: Vec<&str> = plan.missing.iter().map(|missing| missing.reason.as_str()).collect();
+            return Err(StudyError::NoData {
+                reasons: reasons.join("; "),
+            });
+        }
+        for cell in spec.cells() {
+            let Some(data) = plan.data.iter().position(|data| data.name == cell.dataset) else {
+                continue;
+            };
+            let config = spec.config(&cell)?;
+            let run = Run {
+                key: run_key(&plan.data[data], &config),
+                keep_model: spec.keep_models.keeps(cell.seed, spec.seeds[0]),
+                cell,
+                config,
+            };
+            plan.add(data, run);
+        }
+        let seed_rank = |job: &Job| spec.seeds.iter().position(|&seed| seed == job.runs[0].cell.seed);
+        let mut ranked: Vec<_> = plan.jobs.drain(..).collect();
+        ranked.sort_by(|a, b| {
+            let cost = |job: &Job| job.cost(&plan.data[job.data]);
+            seed_rank(a).cmp(&seed_rank(b)).then(cost(b).total_cmp(&cost(a)))
+        });
+        plan.jobs = ranked;
+        Ok(plan)
+    }
+
+    /// All runs.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.jobs.iter().flat_map(|job| &job.runs)
+    }
+
+    /// Puts a run into the job that it can share training with, or into a new one.
+    fn add(&mut self, data: usize, run: Run) {
+        let kind = JobKind::of(&run.config);
+        let shared = self.jobs.iter_mut().rev().find(|job| {
+            // The cheap comparisons first: a study has thousands of runs.
+            kind != JobKind::Single
+                && job.data == data
+                && job.kind == kind
+                && job.runs[0].cell.seed == run.cell.seed
+                && job.runs[0].cell.model == run.cell.model
+                && shared_config(kind, &job.runs[0].config) == shared_config(kind, &run.config)
+        });
+        match shared {
+            Some(job) => job.runs.push(run),
+            None => self.jobs.push(Job {
+                kind,
+                data,
+                runs: vec![run],
+            }),
+        }
+    }
+}
+
+impl PlanData {
+    fn load(name: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
+        let dataset = load(&[name], data_dir, &ReadOptions::default())?;
+        let fractions = known_dataset(name).map_or_else(SplitFractions::default, |known| known.split());
+        let split = Split::new(&dataset, fractions)?;
+        let hash = data_hash(&dataset, &split);
+        Ok(Self {
+            name: name.to_owned(),
+            dataset,
+            split,
+            hash,
+        })
+    }
+}
+
+impl JobKind {
+    fn of(config: &FitConfig) -> Self {
+        match (config.model.method(), config.strategy) {
+            (Method::Interval, Strategy::Cascade) => Self::Cascades,
+            (Method::Interval, Strategy::Joint) | (Method::Linear, _) => Self::Single,
+            (Method::Bayesian | Method::Dropout | Method::Ensemble, _) => Self::Coverages,
+        }
+    }
+}
+
+impl Job {
+    /// The same job with some of its runs only; none if there are none left.
+    pub(crate) fn retain(mut self, keep: impl Fn(&Run) -> bool) -> Option<Self> {
+        self.runs.retain(keep);
+        (!self.runs.is_empty()).then_some(self)
+    }
+
+    /// Relative time of the whole job, for estimates only: the constants were measured on small networks.
+    pub(crate) fn cost(&self, data: &PlanData) -> f64 {
+        let config = &self.runs[0].config;
+        let Some(network) = config.model.network() else {
+            return 1.0;
+        };
+        let starts = data.split.train.samples().saturating_sub(config.window.length) / config.window.step.max(1) + 1;
+        let steps = (starts * config.window.length) as f64 * config.epochs as f64;
+        let inputs = config
+            .lags
+            .regressor_len(data.dataset.inputs().len(), data.dataset.outputs().len());
+        let mut weights = 0.0;
+        let mut before = inputs;
+        for &width in &config.hidden {
+            weights += match network {
+                NetworkKind::Node => before * width,
+                // Four gates, each with its recurrent weights.
+                NetworkKind::Lstm => 4 * (before + width) * width,
+            } as f64;
+            before = width;
+        }
+        let passes = match (self.kind, config.model.method()) {
+            (JobKind::Cascades, _) => 1.0 + 1.5 * self.runs.len() as f64,
+            (_, Method::Interval) => 3.0,
+            (_, Method::Ensemble) => config.members as f64,
+            (_, Method::Bayesian) => 2.0,
+            _ => 1.2,
+        };
+        1.0 + steps * (weights + 400.0) * passes * 1e-9
+    }
+}
+
+/// The fields of a configuration that runs of a job have in common.
+fn shared_config(kind: JobKind, config: &FitConfig) -> FitConfig {
+    let neutral = FitConfig::default();
+    let shared = FitConfig {
+        coverage: neutral.coverage,
+        ..config.clone()
+    };
+    if kind != JobKind::Cascades {
+        return shared;
+    }
+    FitConfig {
+        margin: neutral.margin,
+        width_penalty: neutral.width_penalty,
+        level: neutral.level,
+        margin_hidden: neutral.margin_hidden,
+        margin_output: neutral.margin_output,
+        margin_floor: neutral.margin_floor,
+        margin_epochs: neutral.margin_epochs,
+        margin_batch: neutral.margin_batch,
+        margin_rate: neutral.margin_rate,
+        miss_factor: neutral.miss_factor,
+        ..shared
+    }
+}
+
+/// Whether the data set is not there at all, as opposed to damaged.
+fn is_missing(error: &DataError) -> bool {
+    matches!(
+        error,
+        DataError::NotShipped { .. } | DataError::UnknownName { .. } | DataError::FileNotFound { .. }
+    )
+}
+
+fn data_hash(dataset: &Dataset, split: &Split) -> String {
+    let mut hasher = Sha256::new();
+    // Lengths go first, so that no two records run into the same bytes.
+    let mut text = |value: &str| {
+        hasher.update((value.len() as u64).to_le_bytes());
+        hasher.update(value.as_bytes());
+    };
+    text(&dataset.inputs().len().to_string());
+    for channel in dataset.inputs().iter().chain(dataset.outputs()) {
+        text(&channel.name);
+    }
+    text(&serde_json::to_string(split).expect("a split is plain data"));
+    for experiment in dataset.experiments() {
+        hasher.update((experiment.len() as u64).to_le_bytes());
+        let inputs = (0..dataset.inputs().len()).map(|channel| experiment.input(channel));
+        let outputs = (0..dataset.outputs().len()).map(|channel| experiment.output(channel));
+        for column in inputs.chain(outputs) {
+            for value in column {
+                hasher.update(value.to_le_bytes());
+            }
+        }
+    }
+    hex(hasher.finalize().as_slice())
+}
+
+fn run_key(data: &PlanData, config: &FitConfig) -> String {
+    let config = serde_json::to_value(config).expect("a configuration is plain data");
+    let mut text = format!("intervalid run {KEY_FORMAT}\n{:?}\n{}\n", data.name, data.hash);
+    write_canonical(&config, &mut text);
+    hex(Sha256::digest(text.as_bytes()).as_slice())
+}
+
+/// JSON with sorted keys and no spaces: the same value always has the same text.
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            let mut keys: Vec<&String> = fields.keys().collect();
+            keys.sort_unstable();
+            text.push('{');
+            for key in keys {
+                text.push_str(&format!("{key:?}:"));
+                write_canonical(&fields[key], text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for item in items {
+                write_canonical(item, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}

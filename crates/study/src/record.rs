@@ -1,0 +1,96 @@
+//! What is kept of a run.
+
+use intervalid_model::{Evaluation, FitConfig, Metrics};
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cell;
+use crate::predictions::Prediction;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "status")]
+#[expect(clippy::large_enum_variant, reason = "nearly all runs are done")]
+pub enum RunState {
+    /// Fitted and evaluated.
+    Done(RunResult),
+    /// Neither, and why.
+    Failed {
+        /// The error.
+        reason: String,
+    },
+}
+
+/// Numbers of a finished run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// Epochs of all stages.
+    pub epochs_run: usize,
+    /// Why training ended.
+    pub stopped_because: String,
+    /// Training time. Of runs that share training, the first has the time of what they share.
+    pub train_seconds: f64,
+    /// Fitted numbers, without margins and spreads.
+    pub parameters: usize,
+    /// Test part.
+    pub test: RunMetrics,
+    /// Validation part.
+    pub validation: RunMetrics,
+}
+
+/// Metrics of a run: means over the outputs, and each output.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunMetrics {
+    /// Means over the outputs; with one output, its metrics.
+    pub all: Metrics,
+    /// Name and metrics of each output.
+    pub outputs: Vec<(String, Metrics)>,
+}
+
+impl From<Evaluation> for RunMetrics {
+    fn from(evaluation: Evaluation) -> Self {
+        Self {
+            all: evaluation.all,
+            outputs: evaluation.outputs,
+        }
+    }
+}
+
+/// A run in the database.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunRecord {
+    /// Key of the run, for its predictions and model.
+    pub key: String,
+    /// Place in the grid.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// How it ended.
+    #[serde(flatten)]
+    pub state: RunState,
+    /// Resolved configuration, as JSON.
+    pub config: String,
+    /// Version of the program that ran it.
+    pub version: String,
+    /// When it was recorded, UTC.
+    pub finished_at: String,
+}
+
+impl RunRecord {
+    /// Numbers of a finished run.
+    #[must_use]
+    pub fn result(&self) -> Option<&RunResult> {
+        match &self.state {
+            RunState::Done(result) => Some(result),
+            RunState::Failed { .. } => None,
+        }
+    }
+}
+
+/// A finished run on its way into the database.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// As fitted: with the lags that were found where they were searched.
+    pub(crate) config: FitConfig,
+    pub(crate) result: RunResult,
+    pub(crate) predictions: Vec<Prediction>,
+    pub(crate) model: Option<Vec<u8>>,
+}

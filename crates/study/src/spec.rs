@@ -1,0 +1,402 @@
+//! A study as a file: parsed, then checked. What a fit in it is configured as is in [`Spec::config`].
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use intervalid_data::known_dataset;
+use intervalid_model::{FitConfig, Margin, Method, ModelKind, Strategy};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::cell::{Cell, margin_name, strategy_name};
+use crate::error::{Result, StudyError};
+use crate::settings::apply;
+
+/// Name and text of the studies that are compiled in.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("paper", include_str!("../studies/paper.toml")),
+    ("paper-quick", include_str!("../studies/paper-quick.toml")),
+];
+
+/// Keys of a configuration that a study varies itself.
+const AXES: [(&str, &str); 5] = [
+    ("model", "models"),
+    ("strategy", "strategies"),
+    ("margin", "margins"),
+    ("coverage", "coverages"),
+    ("seed", "seeds"),
+];
+
+/// A study: a grid of fits. `studies/paper.toml` explains every key.
+///
+/// ```
+/// use intervalid_study::Spec;
+///
+/// let spec = Spec::parse("mine.toml", r#"
+///     name = "mine"
+///     datasets = ["hair-dryer"]
+///     models = ["ilstm", "arx"]
+///     seeds = "1..3"
+///     settings = { epochs = 50 }
+/// "#)?;
+/// assert_eq!(spec.seeds, [1, 2, 3]);
+/// # Ok::<(), intervalid_study::StudyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Title.
+    pub name: String,
+    /// Names or paths of data sets.
+    pub datasets: Vec<String>,
+    /// Models.
+    pub models: Vec<ModelKind>,
+    /// Strategies of interval networks.
+    #[serde(default = "default_strategies")]
+    pub strategies: Vec<Strategy>,
+    /// Margin functions of interval networks.
+    #[serde(default = "default_margins")]
+    pub margins: Vec<Margin>,
+    /// Coverages asked.
+    #[serde(default = "default_coverages")]
+    pub coverages: Vec<f64>,
+    /// Seeds, in the order in which they are run.
+    #[serde(default = "default_seeds", deserialize_with = "seeds")]
+    pub seeds: Vec<u64>,
+    /// Fitted models to keep.
+    #[serde(default)]
+    pub keep_models: KeepModels,
+    /// Keys of a configuration for all fits.
+    #[serde(default)]
+    pub settings: toml::Table,
+    /// Keys of a configuration for some fits, in order.
+    #[serde(default, rename = "override")]
+    pub overrides: Vec<Override>,
+}
+
+/// Which fitted models are kept in the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeepModels {
+    /// None.
+    None,
+    /// Those of the study's first seed.
+    #[default]
+    FirstSeed,
+    /// All of them.
+    All,
+}
+
+/// Settings for the fits that pass every filter; an empty filter passes all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Override {
+    /// Data sets.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub dataset: Vec<String>,
+    /// Models.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub model: Vec<ModelKind>,
+    /// Strategies; a model without one never passes.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub strategy: Vec<Strategy>,
+    /// Margin functions; a model without one never passes.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub margin: Vec<Margin>,
+    /// Keys of a configuration.
+    pub set: toml::Table,
+}
+
+impl Spec {
+    /// A file, or a study that is compiled in.
+    ///
+    /// # Errors
+    /// If there is no such file or study, or it does not pass [`Spec::parse`].
+    pub fn load(name_or_path: &str) -> Result<Self> {
+        Self::parse(name_or_path, &Self::text(name_or_path)?)
+    }
+
+    /// The text of a file or of a study that is compiled in.
+    ///
+    /// # Errors
+    /// If there is no such file or study.
+    pub fn text(name_or_path: &str) -> Result<String> {
+        if let Some(text) = Self::builtin_text(name_or_path) {
+            return Ok(text.to_owned());
+        }
+        let path = Path::new(name_or_path);
+        let looks_like_file = path.extension().is_some() || name_or_path.contains(['/', std::path::MAIN_SEPARATOR]);
+        if !looks_like_file && !path.is_file() {
+            return Err(StudyError::UnknownStudy {
+                name: name_or_path.to_owned(),
+                known: BUILT_IN.map(|(name, _)| name).join(", "),
+            });
+        }
+        std::fs::read_to_string(path).map_err(|source| StudyError::File {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// A study that is compiled in: `paper` or `paper-quick`.
+    #[must_use]
+    pub fn builtin(name: &str) -> Option<Self> {
+        let text = Self::builtin_text(name)?;
+        Some(Self::parse(name, text).expect("built-in studies are valid: a test reads them"))
+    }
+
+    /// Its file, with comments.
+    #[must_use]
+    pub fn builtin_text(name: &str) -> Option<&'static str> {
+        BUILT_IN
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| text)
+    }
+
+    /// Names of the studies that are compiled in.
+    pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.into_iter().map(|(name, _)| name)
+    }
+
+    /// Reads and checks a study file; `origin` is its name in messages.
+    ///
+    /// # Errors
+    /// [`StudyError`] naming the key and what it may be. A data set that cannot be found is not an error here.
+    pub fn parse(origin: &str, text: &str) -> Result<Self> {
+        let spec: Self = toml::from_str(text).map_err(|error| StudyError::Parse {
+            origin: origin.to_owned(),
+            reason: error.to_string().trim_end().to_owned(),
+        })?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// Checks every value, and the configuration of every fit.
+    ///
+    /// # Errors
+    /// [`StudyError`] naming the first that is not allowed.
+    pub fn check(&self) -> Result<()> {
+        if self.name.trim().is_empty() {
+            return Err(StudyError::value("name", "\"\"", "a title"));
+        }
+        let interval = self.models.iter().any(|model| model.method() == Method::Interval);
+        check_list("datasets", &self.datasets, true)?;
+        check_list("models", &self.models, true)?;
+        check_list(
+            "strategies",
+            self.strategies.iter().map(|&it| strategy_name(it)),
+            interval,
+        )?;
+        check_list("margins", self.margins.iter().map(|&it| margin_name(it)), interval)?;
+        check_list("coverages", &self.coverages, true)?;
+        check_list("seeds", &self.seeds, true)?;
+        check_axes("settings", &self.settings)?;
+        for (index, entry) in self.overrides.iter().enumerate() {
+            let place = |key: &str| format!("override {}: {key}", index + 1);
+            check_axes(&place("set"), &entry.set)?;
+            check_filter(&place("dataset"), &entry.dataset, &self.datasets, |name| name.clone())?;
+            check_filter(&place("model"), &entry.model, &self.models, |model| model.to_string())?;
+            check_filter(&place("strategy"), &entry.strategy, &self.strategies, |&it| {
+                strategy_name(it).into()
+            })?;
+            check_filter(&place("margin"), &entry.margin, &self.margins, |&it| {
+                margin_name(it).into()
+            })?;
+        }
+        for cell in self.cells().filter(|cell| cell.seed == self.seeds[0]) {
+            let config = self.config(&cell)?;
+            config.check().map_err(|error| StudyError::Settings {
+                place: cell.to_string(),
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// All runs, the first seed's first.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        let mut cells = Vec::new();
+        for &seed in &self.seeds {
+            for dataset in &self.datasets {
+                for &model in &self.models {
+                    for (strategy, margin) in self.trainings(model) {
+                        cells.extend(self.coverages.iter().map(|&coverage| Cell {
+                            dataset: dataset.clone(),
+                            model,
+                            strategy,
+                            margin,
+                            coverage,
+                            seed,
+                        }));
+                    }
+                }
+            }
+        }
+        cells.into_iter()
+    }
+
+    fn trainings(&self, model: ModelKind) -> Vec<(Option<Strategy>, Option<Margin>)> {
+        if model.method() != Method::Interval {
+            return vec![(None, None)];
+        }
+        let strategies = self.strategies.iter();
+        let pairs = strategies.flat_map(|&strategy| self.margins.iter().map(move |&margin| (strategy, margin)));
+        pairs.map(|(strategy, margin)| (Some(strategy), Some(margin))).collect()
+    }
+
+    /// The configuration of a run: the paper's, then the settings, then the overrides in order.
+    ///
+    /// # Errors
+    /// [`StudyError::Settings`] with the place of a key that a configuration does not have.
+    pub fn config(&self, cell: &Cell) -> Result<FitConfig> {
+        let dataset = known_dataset(&cell.dataset).map_or(cell.dataset.as_str(), |known| known.name);
+        let mut config = FitConfig::paper(dataset, cell.model, cell.strategy.unwrap_or_default());
+        config.margin = cell.margin.unwrap_or_default();
+        config.coverage = cell.coverage;
+        config.seed = cell.seed;
+        let mut config = apply(config, &self.settings, "settings")?;
+        for (index, entry) in self.overrides.iter().enumerate() {
+            if entry.passes(cell) {
+                config = apply(config, &entry.set, &format!("override {}: set", index + 1))?;
+            }
+        }
+        Ok(config)
+    }
+
+    /// SHA-256 of everything but comments and layout, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let text = serde_json::to_string(self).expect("a study is plain data");
+        hex(Sha256::digest(text.as_bytes()).as_slice())
+    }
+
+    /// Whether `later` is this study with the same or more seeds, so that it may continue it.
+    pub(crate) fn continues_as(&self, later: &Self) -> bool {
+        let same = Self {
+            seeds: self.seeds.clone(),
+            ..later.clone()
+        };
+        same == *self && self.seeds.iter().all(|seed| later.seeds.contains(seed))
+    }
+}
+
+impl Override {
+    fn passes(&self, cell: &Cell) -> bool {
+        fn pass<T: PartialEq>(filter: &[T], value: Option<&T>) -> bool {
+            filter.is_empty() || value.is_some_and(|value| filter.contains(value))
+        }
+        pass(&self.dataset, Some(&cell.dataset))
+            && pass(&self.model, Some(&cell.model))
+            && pass(&self.strategy, cell.strategy.as_ref())
+            && pass(&self.margin, cell.margin.as_ref())
+    }
+}
+
+impl KeepModels {
+    pub(crate) fn keeps(self, seed: u64, first: u64) -> bool {
+        match self {
+            Self::None => false,
+            Self::FirstSeed => seed == first,
+            Self::All => true,
+        }
+    }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn check_list<T: ToString>(key: &str, values: impl IntoIterator<Item = T>, needed: bool) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for value in values {
+        let value = value.to_string();
+        if seen.contains(&value) {
+            return Err(StudyError::value(key, value, "every value once"));
+        }
+        seen.insert(value);
+    }
+    if needed && seen.is_empty() {
+        return Err(StudyError::value(key, "[]", "at least one value"));
+    }
+    Ok(())
+}
+
+fn check_axes(place: &str, settings: &toml::Table) -> Result<()> {
+    for (key, list) in AXES {
+        if let Some(value) = settings.get(key) {
+            let expected = format!("no such key here: a study has `{list}`");
+            return Err(StudyError::value(format!("{place}.{key}"), value, expected));
+        }
+    }
+    Ok(())
+}
+
+/// A filter that can never pass is a slip of the pen.
+fn check_filter<T: PartialEq>(place: &str, filter: &[T], values: &[T], name: impl Fn(&T) -> String) -> Result<()> {
+    match filter.iter().find(|value| !values.contains(value)) {
+        None => Ok(()),
+        Some(value) => {
+            let known: Vec<String> = values.iter().map(&name).collect();
+            let expected = format!("one that the study has: {}", known.join(", "));
+            Err(StudyError::value(place, name(value), expected))
+        }
+    }
+}
+
+fn default_strategies() -> Vec<Strategy> {
+    vec![Strategy::Cascade, Strategy::Joint]
+}
+
+fn default_margins() -> Vec<Margin> {
+    vec![Margin::Abs, Margin::Relu]
+}
+
+fn default_coverages() -> Vec<f64> {
+    vec![0.9]
+}
+
+fn default_seeds() -> Vec<u64> {
+    vec![1]
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a list of seeds or a range such as \"1..10\"")]
+enum Seeds {
+    List(Vec<u64>),
+    Range(String),
+}
+
+fn seeds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    match Seeds::deserialize(deserializer)? {
+        Seeds::List(list) => Ok(list),
+        Seeds::Range(text) => {
+            let ends = text
+                .split_once("..")
+                .map(|(first, last)| (first.trim().parse(), last.trim().parse()));
+            match ends {
+                // More seeds than anyone waits for are a mistake, and would fill the memory.
+                Some((Ok(first), Ok(last))) if first <= last && last - first < 100_000 => Ok((first..=last).collect()),
+                _ => Err(serde::de::Error::custom(format!(
+                    "seeds = \"{text}\" is not allowed: expected a range such as \"1..10\""
+                ))),
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore<T> {
+    One(T),
+    More(Vec<T>),
+}
+
+fn one_or_more<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Ok(match OneOrMore::deserialize(deserializer)? {
+        OneOrMore::One(value) => vec![value],
+        OneOrMore::More(values) => values,
+    })
+}

@@ -1,0 +1,341 @@
+//! Means and deviations over seeds, beside the printed values.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use intervalid_model::{Margin, Method, ModelKind, Strategy};
+use serde::Serialize;
+
+use super::scoreboard::Scoreboard;
+use crate::cell::{Cell, margin_name, same_coverage};
+use crate::error::Result;
+use crate::published::{Published, TableMetric, published};
+use crate::record::{RunRecord, RunState};
+use crate::spec::Spec;
+use crate::store::Store;
+
+/// Columns are in this order, as in the paper.
+const MODEL_ORDER: [ModelKind; 9] = [
+    ModelKind::Ilstm,
+    ModelKind::Inode,
+    ModelKind::Blstm,
+    ModelKind::Bnode,
+    ModelKind::DropoutLstm,
+    ModelKind::DropoutNode,
+    ModelKind::EnsembleLstm,
+    ModelKind::EnsembleNode,
+    ModelKind::Arx,
+];
+
+/// Which models a table compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TableKind {
+    /// Interval networks trained in cascade.
+    Cascade,
+    /// Interval networks trained jointly.
+    Joint,
+    /// The other models.
+    Baselines,
+}
+
+/// A model in a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Column {
+    /// Heading, such as `ilstm-2 (abs)` or `bnode`.
+    pub label: String,
+    /// Model.
+    pub model: ModelKind,
+    /// Strategy, of interval networks.
+    pub strategy: Option<Strategy>,
+    /// Margin function, of interval networks.
+    pub margin: Option<Margin>,
+}
+
+/// Mean over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeedSummary {
+    /// Mean.
+    pub mean: f64,
+    /// Sample standard deviation (n - 1); none of a single seed.
+    pub std: Option<f64>,
+    /// Seeds with a value.
+    pub n: usize,
+}
+
+/// How a mean compares with the printed one.
+///
+/// For RMSE, PINAW and CWC less is better. PICP is as good as the printed one if it reaches the coverage or is at least
+/// as close to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// At least as good as the printed mean.
+    Better,
+    /// Worse, by no more than one printed standard deviation.
+    Within,
+    /// Worse by more.
+    Worse,
+}
+
+/// One metric of one model on one data set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TableCell {
+    /// Ours, in the paper's units; none if no run has a value.
+    pub ours: Option<SeedSummary>,
+    /// The paper's.
+    pub published: Option<Published>,
+    /// The comparison, where there are both.
+    pub mark: Option<Mark>,
+    /// Runs that are not done.
+    pub missing: usize,
+    /// Runs that failed.
+    pub failed: usize,
+    /// Finished runs without a value: their simulation diverged.
+    pub diverged: usize,
+}
+
+/// One metric on one data set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Data set.
+    pub dataset: String,
+    /// Metric.
+    pub metric: TableMetric,
+    /// One per column.
+    pub cells: Vec<TableCell>,
+}
+
+/// Models of one kind at one coverage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// Which models.
+    pub kind: TableKind,
+    /// Coverage asked.
+    pub coverage: f64,
+    /// Models.
+    pub columns: Vec<Column>,
+    /// Data set by data set, metric by metric.
+    pub rows: Vec<Row>,
+}
+
+/// All tables of a study.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyTables {
+    /// Title of the study.
+    pub name: String,
+    /// Seeds of the study.
+    pub seeds: usize,
+    /// Cascade, joint, baselines, each at every coverage; without those that would be empty.
+    pub tables: Vec<Table>,
+    /// Interval networks beside the paper, one per coverage; empty if the paper has none of the study's cells.
+    pub scoreboards: Vec<Scoreboard>,
+}
+
+/// The tables of the study in a folder.
+///
+/// # Errors
+/// If the folder holds no study, or its database is damaged.
+pub fn study_tables(folder: impl AsRef<Path>) -> Result<StudyTables> {
+    let store = Store::open(folder)?;
+    Ok(tables_of_records(&store.spec()?, &store.runs()?))
+}
+
+/// The tables of a study from its records; runs without a record are missing.
+#[must_use]
+pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
+    let states: HashMap<String, &RunState> = records
+        .iter()
+        .map(|record| (record.cell.to_string(), &record.state))
+        .collect();
+    let mut tables = Vec::new();
+    for kind in [TableKind::Cascade, TableKind::Joint, TableKind::Baselines] {
+        let columns = kind.columns(spec);
+        if columns.is_empty() {
+            continue;
+        }
+        for &coverage in &spec.coverages {
+            let rows = spec.datasets.iter().flat_map(|dataset| {
+                TableMetric::ALL.map(|metric| Row {
+                    dataset: dataset.clone(),
+                    metric,
+                    cells: columns
+                        .iter()
+                        .map(|column| TableCell::new(spec, &states, dataset, column, coverage, metric))
+                        .collect(),
+                })
+            });
+            tables.push(Table {
+                kind,
+                coverage,
+                rows: rows.collect(),
+                columns: columns.clone(),
+            });
+        }
+    }
+    let scoreboards = spec.coverages.iter().map(|&coverage| {
+        let tables = tables.iter().filter(|table| same_coverage(table.coverage, coverage));
+        Scoreboard::new(coverage, tables)
+    });
+    StudyTables {
+        scoreboards: scoreboards.filter(|board| board.cells > 0).collect(),
+        name: spec.name.clone(),
+        seeds: spec.seeds.len(),
+        tables,
+    }
+}
+
+impl TableKind {
+    /// In words, for titles.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Cascade => "Interval networks, cascade",
+            Self::Joint => "Interval networks, joint",
+            Self::Baselines => "Baselines",
+        }
+    }
+
+    fn columns(self, spec: &Spec) -> Vec<Column> {
+        let strategy = match self {
+            Self::Cascade => Some(Strategy::Cascade),
+            Self::Joint => Some(Strategy::Joint),
+            Self::Baselines => None,
+        };
+        let mut columns = Vec::new();
+        for model in MODEL_ORDER.into_iter().filter(|model| spec.models.contains(model)) {
+            match (model.method() == Method::Interval, strategy) {
+                (true, Some(strategy)) if spec.strategies.contains(&strategy) => {
+                    let margins = [(1, Margin::Relu), (2, Margin::Abs)];
+                    let margins = margins.into_iter().filter(|(_, margin)| spec.margins.contains(margin));
+                    columns.extend(margins.map(|(number, margin)| Column {
+                        label: format!("{model}-{number} ({})", margin_name(margin)),
+                        model,
+                        strategy: Some(strategy),
+                        margin: Some(margin),
+                    }));
+                }
+                (false, None) => columns.push(Column {
+                    label: model.to_string(),
+                    model,
+                    strategy: None,
+                    margin: None,
+                }),
+                _ => {}
+            }
+        }
+        columns
+    }
+}
+
+impl TableCell {
+    fn new(
+        spec: &Spec,
+        states: &HashMap<String, &RunState>,
+        dataset: &str,
+        column: &Column,
+        coverage: f64,
+        metric: TableMetric,
+    ) -> Self {
+        let &Column {
+            model,
+            strategy,
+            margin,
+            ..
+        } = column;
+        let mut cell = Self {
+            published: published(dataset, model, strategy, margin, coverage, metric),
+            ..Self::default()
+        };
+        let mut values = Vec::new();
+        for &seed in &spec.seeds {
+            let run = Cell {
+                dataset: dataset.to_owned(),
+                model,
+                strategy,
+                margin,
+                coverage,
+                seed,
+            };
+            match states.get(&run.to_string()) {
+                None => cell.missing += 1,
+                Some(RunState::Failed { .. }) => cell.failed += 1,
+                Some(RunState::Done(result)) => match metric.of(&result.test.all) {
+                    Some(value) => values.push(value),
+                    None => cell.diverged += 1,
+                },
+            }
+        }
+        cell.ours = SeedSummary::of(&values);
+        cell.mark = cell
+            .ours
+            .zip(cell.published)
+            .map(|(ours, published)| Mark::new(metric, ours.mean, published, coverage));
+        cell
+    }
+}
+
+impl SeedSummary {
+    /// Of the values of all seeds; none of no values.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let n = values.len();
+        if n == 0 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Self {
+            mean,
+            std: (n > 1).then(|| (squares / (n - 1) as f64).sqrt()),
+            n,
+        })
+    }
+}
+
+impl Mark {
+    fn new(metric: TableMetric, ours: f64, published: Published, coverage: f64) -> Self {
+        let Published { mean, std } = published;
+        if metric != TableMetric::Picp {
+            return match ours {
+                ours if ours <= mean => Self::Better,
+                ours if ours <= mean + std => Self::Within,
+                _ => Self::Worse,
+            };
+        }
+        let asked = 100.0 * coverage;
+        let closer = (ours - asked).abs() <= (mean - asked).abs();
+        match ours {
+            ours if ours >= asked || closer => Self::Better,
+            ours if ours >= mean - std => Self::Within,
+            _ => Self::Worse,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deviations_are_those_of_a_sample() {
+        // 2, 4, 9: mean 5, squares 9 + 1 + 16 = 26, std √13.
+        let summary = SeedSummary::of(&[2.0, 4.0, 9.0]).unwrap();
+        assert!((summary.mean - 5.0).abs() < 1e-12 && (summary.std.unwrap() - 13_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(SeedSummary::of(&[2.0]).unwrap().std, None);
+        assert_eq!(SeedSummary::of(&[]), None);
+    }
+
+    #[test]
+    fn marks_follow_their_definition() {
+        let published = Published { mean: 88.0, std: 1.0 };
+        let rmse = |ours| Mark::new(TableMetric::Rmse, ours, published, 0.9);
+        assert_eq!([88.0, 88.5, 89.5].map(rmse), [Mark::Better, Mark::Within, Mark::Worse]);
+        // Asked 90, printed 88: from 88 on it is at least as close, and above 90 it covers enough.
+        let picp = |ours| Mark::new(TableMetric::Picp, ours, published, 0.9);
+        assert_eq!(
+            [97.0, 88.0, 87.5, 86.0].map(picp),
+            [Mark::Better, Mark::Better, Mark::Within, Mark::Worse]
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Tables as text, and their values as rows.
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+use super::build::{Mark, StudyTables, Table, TableCell};
+use crate::cell::{margin_name, strategy_name};
+use crate::error::StudyError;
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Markdown.
+    #[default]
+    Markdown,
+    /// One row per cell with all its numbers.
+    Csv,
+    /// LaTeX with booktabs.
+    Latex,
+    /// One object.
+    Json,
+}
+
+impl FromStr for TableFormat {
+    type Err = StudyError;
+
+    fn from_str(text: &str) -> Result<Self, StudyError> {
+        match text {
+            "md" | "markdown" => Ok(Self::Markdown),
+            "csv" => Ok(Self::Csv),
+            "latex" | "tex" => Ok(Self::Latex),
+            "json" => Ok(Self::Json),
+            _ => Err(StudyError::value("format", text, "md, csv, latex or json")),
+        }
+    }
+}
+
+impl StudyTables {
+    /// The tables as text that ends with a line break.
+    #[must_use]
+    pub fn render(&self, format: TableFormat) -> String {
+        match format {
+            TableFormat::Markdown => self.markdown(),
+            TableFormat::Csv => self.csv(),
+            TableFormat::Latex => self.latex(),
+            TableFormat::Json => serde_json::to_string_pretty(self).expect("tables are plain data") + "\n",
+        }
+    }
+
+    /// Long form: one row per cell.
+    fn csv(&self) -> String {
+        let mut text = String::from(
+            "table,dataset,model,strategy,margin,coverage,metric,mean,std,seeds,published_mean,published_std,mark,missing,\
+             failed,diverged\n",
+        );
+        for table in &self.tables {
+            for row in &table.rows {
+                for (column, cell) in table.columns.iter().zip(&row.cells) {
+                    let fields = [
+                        table.kind.id().to_owned(),
+                        quoted(&row.dataset),
+                        column.model.to_string(),
+                        column.strategy.map_or("", strategy_name).to_owned(),
+                        column.margin.map_or("", margin_name).to_owned(),
+                        table.coverage.to_string(),
+                        row.metric.name().to_owned(),
+                        optional(cell.ours.map(|ours| ours.mean)),
+                        optional(cell.ours.and_then(|ours| ours.std)),
+                        cell.ours.map_or(0, |ours| ours.n).to_string(),
+                        optional(cell.published.map(|published| published.mean)),
+                        optional(cell.published.map(|published| published.std)),
+                        cell.mark.map_or("", Mark::name).to_owned(),
+                        cell.missing.to_string(),
+                        cell.failed.to_string(),
+                        cell.diverged.to_string(),
+                    ];
+                    writeln!(text, "{}", fields.join(",")).expect("writing to a string");
+                }
+            }
+        }
+        text
+    }
+}
+
+impl super::build::TableKind {
+    /// `cascade`, `joint` or `baselines`.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Cascade => "cascade",
+            Self::Joint => "joint",
+            Self::Baselines => "baselines",
+        }
+    }
+}
+
+impl Mark {
+    /// `better`, `within` or `worse`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Within => "within",
+            Self::Worse => "worse",
+        }
+    }
+}
+
+impl Table {
+    /// Whether the paper has any of its cells.
+    pub(crate) fn has_published(&self) -> bool {
+        self.rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .any(|cell| cell.published.is_some())
+    }
+}
+
+impl TableCell {
+    /// What is wrong with the runs of a cell, such as `2 missing, 1 failed`; empty if nothing.
+    pub(crate) fn remarks(&self) -> String {
+        let counts = [
+            (self.missing, "missing"),
+            (self.failed, "failed"),
+            (self.diverged, "diverged"),
+        ];
+        let counts = counts.into_iter().filter(|&(count, _)| count > 0);
+        counts
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// `mean ± std` with as many digits as the paper prints, or fewer for large numbers.
+pub(crate) fn mean_std(mean: f64, std: Option<f64>, plus_minus: &str) -> String {
+    let number = |value: f64| {
+        if value.abs() < 1e5 {
+            format!("{value:.2}")
+        } else {
+            format!("{value:.2e}")
+        }
+    };
+    match std {
+        Some(std) => format!("{}{plus_minus}{}", number(mean), number(std)),
+        None => number(mean),
+    }
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}

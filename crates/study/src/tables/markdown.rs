@@ -1,0 +1,88 @@
+//! Tables in Markdown.
+
+use std::fmt::Write;
+
+use super::build::{Mark, StudyTables, Table, TableCell};
+use super::format::mean_std;
+
+impl StudyTables {
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = format!("# Study {}\n\n", escaped(&self.name));
+        let seeds = self.seeds;
+        write!(
+            text,
+            "Mean ± sample standard deviation over {seeds} seed{}, test part.",
+            if seeds == 1 { "" } else { "s" }
+        )
+        .expect("writing to a string");
+        text += " CWC = PINAW·(1 + [PICP < α]·e^(-25(PICP-α))); for it, RMSE and PINAW lower is better.\n";
+        if self.tables.iter().any(Table::has_published) {
+            text += "After the slash: the published value. ✓ at least as good as its mean (PICP: reaches the coverage or is \
+                     at least as close to it), ~ within one published standard deviation of it, ✗ worse.\n";
+        }
+        for table in &self.tables {
+            text += &table.markdown();
+        }
+        if !self.scoreboards.is_empty() {
+            text += "\n## Beside the paper\n\n";
+            for board in &self.scoreboards {
+                text += &format!("- {}\n", board.line());
+            }
+        }
+        text
+    }
+}
+
+impl Table {
+    fn markdown(&self) -> String {
+        let mut text = format!(
+            "\n## {}, coverage {}\n\n| data set | metric |",
+            self.kind.title(),
+            self.coverage
+        );
+        for column in &self.columns {
+            text += &format!(" {} |", column.label);
+        }
+        text += &format!("\n|---|---|{}\n", "---|".repeat(self.columns.len()));
+        for row in &self.rows {
+            text += &format!("| {} | {} |", escaped(&row.dataset), row.metric.label());
+            for cell in &row.cells {
+                text += &format!(" {} |", cell.markdown());
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl TableCell {
+    fn markdown(&self) -> String {
+        let mut text = match self.ours {
+            Some(ours) => mean_std(ours.mean, ours.std, " ± "),
+            None => "–".to_owned(),
+        };
+        if let Some(mark) = self.mark {
+            text += match mark {
+                Mark::Better => " ✓",
+                Mark::Within => " ~",
+                Mark::Worse => " ✗",
+            };
+        }
+        if let Some(published) = self.published {
+            text += &format!(" / {}", mean_std(published.mean, Some(published.std), " ± "));
+        }
+        let remarks = self.remarks();
+        if !remarks.is_empty() {
+            text += &format!(" ({remarks})");
+        }
+        text
+    }
+}
+
+/// A path or a title may hold what Markdown takes for a column or an emphasis.
+fn escaped(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
+    ['\\', '|', '*', '_', '`', '<']
+        .into_iter()
+        .fold(text, |text, mark| text.replace(mark, &format!("\\{mark}")))
+}

@@ -1,0 +1,13 @@
+//! The paper's tables, made from a study's records.
+
+mod build;
+mod format;
+mod latex;
+mod markdown;
+mod scoreboard;
+
+pub use build::{
+    Column, Mark, Row, SeedSummary, StudyTables, Table, TableCell, TableKind, study_tables, tables_of_records,
+};
+pub use format::TableFormat;
+pub use scoreboard::Scoreboard;

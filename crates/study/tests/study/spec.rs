@@ -1,0 +1,123 @@
+use intervalid_model::{Margin, ModelKind, Strategy};
+use intervalid_study::{Cell, KeepModels, Spec};
+
+const HEAD: &str = "name = \"s\"\ndatasets = [\"hair-dryer\"]\nmodels = [\"inode\", \"bnode\"]\n";
+
+fn error_of(rest: &str) -> String {
+    Spec::parse("s.toml", &format!("{HEAD}{rest}")).unwrap_err().to_string()
+}
+
+fn cell(model: ModelKind, training: Option<(Strategy, Margin)>) -> Cell {
+    Cell {
+        dataset: "hair-dryer".to_owned(),
+        model,
+        strategy: training.map(|training| training.0),
+        margin: training.map(|training| training.1),
+        coverage: 0.9,
+        seed: 7,
+    }
+}
+
+#[test]
+fn built_in_studies_are_valid_and_the_reference_has_every_key() {
+    for name in Spec::builtin_names() {
+        assert_eq!(Spec::load(name).unwrap(), Spec::builtin(name).unwrap());
+        assert_eq!(Spec::builtin(name).unwrap().name, name);
+    }
+    let paper = Spec::builtin("paper").unwrap();
+    let text: toml::Table = Spec::builtin_text("paper").unwrap().parse().unwrap();
+    let keys = |table: &toml::Table| table.keys().cloned().collect::<std::collections::BTreeSet<_>>();
+    let written = toml::Table::try_from(&paper).unwrap();
+    assert_eq!(keys(&text), keys(&written));
+    let first = |table: &toml::Table| keys(table["override"][0].as_table().unwrap());
+    assert_eq!(first(&text), first(&written));
+    assert_eq!(paper.seeds, (1..=10).collect::<Vec<_>>());
+}
+
+#[test]
+fn defaults_are_those_of_the_reference() {
+    let spec = Spec::parse("s.toml", HEAD).unwrap();
+    assert_eq!(spec.strategies, [Strategy::Cascade, Strategy::Joint]);
+    assert_eq!(spec.margins, [Margin::Abs, Margin::Relu]);
+    assert_eq!(
+        (spec.seeds.as_slice(), spec.keep_models),
+        ([1].as_slice(), KeepModels::FirstSeed)
+    );
+    assert!(spec.coverages.len() == 1 && (spec.coverages[0] - 0.9).abs() < 1e-12);
+}
+
+#[test]
+fn errors_name_the_key_and_what_it_may_be() {
+    let expectations = [
+        ("epochs = 3", "unknown field `epochs`"),
+        ("settings = { epoch = 3 }", "settings: unknown field `epoch`"),
+        ("settings = { epochs = \"many\" }", "settings: invalid type"),
+        ("settings = { epochs = 0 }", "epochs = 0 is not allowed"),
+        ("settings = { lags = { nz = 1 } }", "settings: unknown field `lags.nz`"),
+        (
+            "settings = { seed = 3 }",
+            "settings.seed = 3 is not allowed: expected no such key here: a study has `seeds`",
+        ),
+        ("seeds = \"10..1\"", "expected a range such as \"1..10\""),
+        ("seeds = 3", "expected a list of seeds or a range"),
+        ("seeds = [1, 1]", "seeds = 1 is not allowed: expected every value once"),
+        (
+            "coverages = []",
+            "coverages = [] is not allowed: expected at least one value",
+        ),
+        ("coverages = [90.0]", "did you mean 0.9?"),
+        ("margins = [\"square\"]", "unknown variant `square`"),
+        ("keep_models = \"some\"", "unknown variant `some`"),
+        (
+            "[[override]]\nset = { epoch = 3 }",
+            "override 1: set: unknown field `epoch`",
+        ),
+        ("[[override]]\nmodels = \"inode\"\nset = {}", "unknown field `models`"),
+        (
+            "[[override]]\ndataset = \"dryer\"\nset = {}",
+            "override 1: dataset = dryer is not allowed",
+        ),
+        (
+            "[[override]]\nmodel = \"arx\"\nset = {}",
+            "override 1: model = arx is not allowed",
+        ),
+    ];
+    for (rest, expected) in expectations {
+        let message = error_of(rest);
+        assert!(message.contains(expected), "{rest}: {message}");
+    }
+    let message = Spec::load("papers").unwrap_err().to_string();
+    assert!(
+        message.contains("papers") && message.contains("paper-quick"),
+        "{message}"
+    );
+    let message = Spec::load("no/such.toml").unwrap_err().to_string();
+    assert!(message.contains("cannot read no/such.toml"), "{message}");
+}
+
+#[test]
+fn settings_and_overrides_apply_in_order() {
+    let spec = format!(
+        "{HEAD}[settings]\nepochs = 9\nmargin_floor = 1\nlags = {{ ny = 5 }}\n\
+         [[override]]\nmodel = \"inode\"\nset = {{ epochs = 8, batch = 7 }}\n\
+         [[override]]\nstrategy = [\"joint\"]\nmargin = \"relu\"\nset = {{ epochs = 6 }}\n"
+    );
+    let spec = Spec::parse("s.toml", &spec).unwrap();
+    let config = |model, training| spec.config(&cell(model, training)).unwrap();
+    let bayesian = config(ModelKind::Bnode, None);
+    assert_eq!((bayesian.epochs, bayesian.batch, bayesian.seed), (9, 64, 7));
+    assert_eq!((bayesian.lags.nx, bayesian.lags.nd, bayesian.lags.ny), (2, 2, 5));
+    let cascade = config(ModelKind::Inode, Some((Strategy::Cascade, Margin::Relu)));
+    assert_eq!((cascade.epochs, cascade.batch, cascade.margin), (8, 7, Margin::Relu));
+    let joint = config(ModelKind::Inode, Some((Strategy::Joint, Margin::Relu)));
+    assert_eq!((joint.epochs, joint.batch, joint.strategy), (6, 7, Strategy::Joint));
+    assert_eq!(config(ModelKind::Inode, Some((Strategy::Joint, Margin::Abs))).epochs, 8);
+}
+
+#[test]
+fn the_hash_is_that_of_the_contents() {
+    let hash = |text: &str| Spec::parse("s.toml", &format!("{HEAD}{text}")).unwrap().hash();
+    assert_eq!(hash("seeds = [1, 2]"), hash("# two\nseeds = \"1..2\""));
+    assert_ne!(hash("seeds = [1, 2]"), hash("seeds = [2, 1]"));
+    assert_ne!(hash(""), hash("settings = { epochs = 9 }"));
+}

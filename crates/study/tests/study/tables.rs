@@ -1,0 +1,194 @@
+use intervalid_model::Metrics;
+use intervalid_study::{
+    Cell, Mark, RunMetrics, RunRecord, RunResult, RunState, Spec, TableFormat, TableKind, TableMetric,
+    tables_of_records,
+};
+
+fn paper_at(seeds: &str) -> Spec {
+    let mut spec = Spec::builtin("paper").unwrap();
+    spec.seeds = Spec::parse(
+        "s",
+        &format!("name = \"s\"\ndatasets = [\"a\"]\nmodels = [\"arx\"]\nseeds = {seeds}"),
+    )
+    .unwrap()
+    .seeds;
+    spec
+}
+
+fn done(cell: Cell, test: Metrics) -> RunRecord {
+    let metrics = RunMetrics {
+        all: test,
+        outputs: Vec::new(),
+    };
+    RunRecord {
+        key: cell.to_string(),
+        cell,
+        state: RunState::Done(RunResult {
+            epochs_run: 1,
+            stopped_because: "all epochs done".to_owned(),
+            train_seconds: 1.0,
+            parameters: 1,
+            test: metrics.clone(),
+            validation: metrics,
+        }),
+        config: "{}".to_owned(),
+        version: "0".to_owned(),
+        finished_at: "now".to_owned(),
+    }
+}
+
+/// RMSE 0.18 and 0.20, PICP 0.89 and 0.93, PINAW 0.4, CWC 1 and 3 for seeds 1 and 2.
+fn metrics(seed: u64) -> Metrics {
+    let pick = |first, second| Some(if seed == 1 { first } else { second });
+    Metrics {
+        n: 100,
+        rmse: pick(0.18, 0.20),
+        picp: pick(0.89, 0.93),
+        pinaw: pick(0.4, 0.4),
+        cwc: pick(1.0, 3.0),
+        ..Metrics::default()
+    }
+}
+
+#[test]
+fn tables_have_the_papers_layout_and_hand_computed_numbers() {
+    let spec = paper_at("[1, 2, 3]");
+    let mut records = Vec::new();
+    for cell in spec.cells().filter(|cell| cell.dataset == "robot-arm") {
+        match cell.seed {
+            3 => records.push(RunRecord {
+                state: RunState::Failed {
+                    reason: "diverged".to_owned(),
+                },
+                ..done(cell, Metrics::default())
+            }),
+            seed => records.push(done(cell, metrics(seed))),
+        }
+    }
+    let tables = tables_of_records(&spec, &records);
+    let kinds: Vec<_> = tables
+        .tables
+        .iter()
+        .map(|table| (table.kind, format!("{}", table.coverage)))
+        .collect();
+    let kind = |kind, coverage: &str| (kind, coverage.to_owned());
+    assert_eq!(
+        kinds,
+        [
+            kind(TableKind::Cascade, "0.9"),
+            kind(TableKind::Cascade, "0.95"),
+            kind(TableKind::Joint, "0.9"),
+            kind(TableKind::Joint, "0.95"),
+            kind(TableKind::Baselines, "0.9"),
+            kind(TableKind::Baselines, "0.95")
+        ]
+    );
+    let cascade = &tables.tables[0];
+    let labels: Vec<&str> = cascade.columns.iter().map(|column| column.label.as_str()).collect();
+    assert_eq!(
+        labels,
+        ["ilstm-1 (relu)", "ilstm-2 (abs)", "inode-1 (relu)", "inode-2 (abs)"]
+    );
+    assert_eq!((cascade.rows.len(), tables.tables[4].columns.len()), (16, 6));
+    let cells: usize = tables
+        .tables
+        .iter()
+        .map(|table| table.rows.len() * table.columns.len())
+        .sum();
+    assert_eq!(cells, 448);
+
+    // Printed for ilstm, relu, robot arm, 0.9: 19.39 ± 3.85. Ours: 18 and 20, mean 19, std √2.
+    let rmse = &cascade.rows[0].cells[0];
+    let ours = rmse.ours.unwrap();
+    assert_eq!(
+        (cascade.rows[0].metric, ours.n, rmse.failed, rmse.missing),
+        (TableMetric::Rmse, 2, 1, 0)
+    );
+    assert!((ours.mean - 19.0).abs() < 1e-9 && (ours.std.unwrap() - 2_f64.sqrt()).abs() < 1e-9);
+    assert!((rmse.published.unwrap().mean - 19.39).abs() < 1e-9);
+    assert_eq!(rmse.mark, Some(Mark::Better));
+    // inode there: 18.57 ± 1.82, so 19 is within.
+    assert_eq!(cascade.rows[0].cells[2].mark, Some(Mark::Within));
+    let picp = cascade.rows[1].cells[0].ours.unwrap();
+    assert!((picp.mean - 91.0).abs() < 1e-9 && (picp.std.unwrap() - 8_f64.sqrt()).abs() < 1e-9);
+    assert_eq!(cascade.rows[1].cells[0].mark, Some(Mark::Better));
+    // The data sets without records.
+    let missing = &cascade.rows[4].cells[0];
+    assert_eq!((missing.ours, missing.missing, missing.mark), (None, 3, None));
+
+    assert_eq!(tables.scoreboards.len(), 2);
+    for board in &tables.scoreboards {
+        assert_eq!((board.cells, board.compared), (32, 8));
+        assert!(board.rmse_at_most_mean <= board.rmse_at_most_mean_plus_std);
+    }
+    assert!(tables.scoreboards[0].line().contains("of 32 cells"));
+}
+
+#[test]
+fn every_format_is_written() {
+    let spec = paper_at("[1, 2]");
+    let records: Vec<RunRecord> = spec
+        .cells()
+        .map(|cell| done(cell.clone(), metrics(cell.seed)))
+        .collect();
+    let tables = tables_of_records(&spec, &records);
+    let markdown = tables.render(TableFormat::Markdown);
+    assert!(
+        markdown.contains("| robot-arm | 100·RMSE | 19.00 ± 1.41 ✓ / 19.39 ± 3.85 |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("## Baselines, coverage 0.95") && markdown.contains("## Beside the paper"));
+    let csv = tables.render(TableFormat::Csv);
+    assert_eq!(csv.lines().count(), 449);
+    let widths: std::collections::HashSet<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(widths.len(), 1);
+    assert!(
+        csv.contains("cascade,robot-arm,ilstm,cascade,relu,0.9,cwc,2,1.414"),
+        "{csv}"
+    );
+    let latex = tables.render(TableFormat::Latex);
+    assert_eq!(
+        (
+            latex.matches("\\toprule").count(),
+            latex.matches("\\end{table}").count()
+        ),
+        (6, 6)
+    );
+    assert!(
+        latex.contains("robot-arm & $100\\cdot$RMSE & $19.00 \\pm 1.41$$^+$ [$19.39 \\pm 3.85$]"),
+        "{latex}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&tables.render(TableFormat::Json)).unwrap();
+    assert_eq!(json["tables"][0]["rows"][0]["cells"][0]["mark"], "better");
+    assert_eq!(json["scoreboards"][0]["cells"], 32);
+    let message = "html".parse::<TableFormat>().unwrap_err().to_string();
+    assert!(message.contains("md, csv, latex or json"), "{message}");
+}
+
+#[test]
+fn other_studies_have_the_same_layout_without_printed_values() {
+    let text = "name = \"a_b|c\"\ndatasets = [\"my_own,record.csv\"]\nmodels = [\"arx\", \"inode\"]\nstrategies = [\"joint\"]\n";
+    let spec = Spec::parse("s", text).unwrap();
+    let records: Vec<RunRecord> = spec
+        .cells()
+        .map(|cell| {
+            let diverged = Metrics {
+                diverged_at: Some(3),
+                ..Metrics::default()
+            };
+            done(cell, diverged)
+        })
+        .collect();
+    let tables = tables_of_records(&spec, &records);
+    let kinds: Vec<TableKind> = tables.tables.iter().map(|table| table.kind).collect();
+    assert_eq!(kinds, [TableKind::Joint, TableKind::Baselines]);
+    assert!(tables.scoreboards.is_empty());
+    let markdown = tables.render(TableFormat::Markdown);
+    assert!(
+        markdown.contains("| my\\_own,record.csv | CWC | – (1 diverged) |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("# Study a\\_b\\|c") && !markdown.contains("published"));
+    assert!(tables.render(TableFormat::Csv).contains("\"my_own,record.csv\""));
+    assert!(tables.render(TableFormat::Latex).contains("my\\_own,record.csv"));
+}
