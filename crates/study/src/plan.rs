@@ -207,7 +207,7 @@ impl Job {
             return 1.0;
         };
         let starts = data.split.train.samples().saturating_sub(config.window.length) / config.window.step.max(1) + 1;
-        let steps = (starts * config.window.length) as f64 * config.epochs as f64;
+        let steps = (starts * config.window.length) as f64;
         let inputs = config
             .lags
             .regressor_len(data.dataset.inputs().len(), data.dataset.outputs().len());
@@ -221,12 +221,13 @@ impl Job {
             } as f64;
             before = width;
         }
+        let epochs = config.epochs as f64;
         let passes = match (self.kind, config.model.method()) {
-            (JobKind::Cascades, _) => 1.0 + 1.5 * self.runs.len() as f64,
-            (_, Method::Interval) => 3.0,
-            (_, Method::Ensemble) => config.members as f64,
-            (_, Method::Bayesian) => 2.0,
-            _ => 1.2,
+            (JobKind::Cascades, _) => epochs + 1.5 * (self.epochs() as f64 - epochs),
+            (_, Method::Interval) => 3.0 * epochs,
+            (_, Method::Ensemble) => config.members as f64 * epochs,
+            (_, Method::Bayesian) => 2.0 * epochs,
+            _ => 1.2 * epochs,
         };
         1.0 + steps * (weights + 400.0) * passes * 1e-9
     }
@@ -252,6 +253,7 @@ fn shared_config(kind: JobKind, config: &FitConfig) -> FitConfig {
         margin_epochs: neutral.margin_epochs,
         margin_batch: neutral.margin_batch,
         margin_rate: neutral.margin_rate,
+        margin_schedule: neutral.margin_schedule,
         miss_factor: neutral.miss_factor,
         ..shared
     }

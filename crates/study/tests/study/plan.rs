@@ -19,14 +19,15 @@ fn folder_with_copies(names: &[&str]) -> tempfile::TempDir {
 #[test]
 fn the_paper_has_1200_runs_seed_by_seed() {
     let spec = Spec::builtin("paper").unwrap();
-    assert_eq!(spec.cells().count(), 4 * 10 * (16 + 12));
+    assert_eq!(spec.cells().count(), 4 * 10 * (16 + 14));
     let folder = folder_with_copies(&["mr-damper.csv", "heat_exchanger.csv"]);
     let plan = Plan::new(&spec, Some(folder.path())).unwrap();
     assert_eq!((plan.data.len(), plan.missing.len(), plan.runs().count()), (4, 0, 1200));
     let keys: HashSet<&str> = plan.runs().map(|run| run.key.as_str()).collect();
     assert_eq!(keys.len(), 1200);
 
-    // Per data set and seed: two cascade jobs of 4, eight joint runs, six baselines at 2 coverages.
+    // Per data set and seed: two cascade jobs of 4, eight joint runs, six baselines at 2 coverages,
+    // ARX twice.
     let count = |kind, runs| {
         plan.jobs
             .iter()
@@ -35,16 +36,16 @@ fn the_paper_has_1200_runs_seed_by_seed() {
     };
     let expected = [
         (JobKind::Cascades, 4, 80),
-        (JobKind::Single, 1, 320),
+        (JobKind::Single, 1, 400),
         (JobKind::Coverages, 2, 240),
     ];
     for (kind, runs, jobs) in expected {
         assert_eq!(count(kind, runs), jobs, "{kind:?}");
     }
-    assert_eq!(plan.jobs.len(), 640);
+    assert_eq!(plan.jobs.len(), 720);
     let seeds: Vec<u64> = plan.jobs.iter().map(|job| job.runs[0].cell.seed).collect();
     assert!(seeds.is_sorted());
-    assert_eq!(plan.runs().filter(|run| run.keep_model).count(), 112);
+    assert_eq!(plan.runs().filter(|run| run.keep_model).count(), 120);
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn missing_data_sets_are_named_with_their_runs() {
     assert_eq!(plan.missing.len(), 1);
     assert_eq!(
         (plan.missing[0].name.as_str(), plan.missing[0].runs),
-        ("heat-exchanger", 280)
+        ("heat-exchanger", 300)
     );
     let spec = Spec::parse("s", "name = \"s\"\ndatasets = [\"a\", \"b.csv\"]\nmodels = [\"arx\"]").unwrap();
     let message = Plan::new(&spec, None).unwrap_err().to_string();

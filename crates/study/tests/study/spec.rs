@@ -1,4 +1,4 @@
-use intervalid_model::{Margin, ModelKind, Strategy};
+use intervalid_model::{FitConfig, Margin, ModelKind, Strategy};
 use intervalid_study::{Cell, KeepModels, Spec};
 
 const HEAD: &str = "name = \"s\"\ndatasets = [\"hair-dryer\"]\nmodels = [\"inode\", \"bnode\"]\n";
@@ -104,8 +104,9 @@ fn settings_and_overrides_apply_in_order() {
     );
     let spec = Spec::parse("s.toml", &spec).unwrap();
     let config = |model, training| spec.config(&cell(model, training)).unwrap();
+    let base = FitConfig::paper("hair-dryer", ModelKind::Bnode, Strategy::Cascade);
     let bayesian = config(ModelKind::Bnode, None);
-    assert_eq!((bayesian.epochs, bayesian.batch, bayesian.seed), (9, 64, 7));
+    assert_eq!((bayesian.epochs, bayesian.batch, bayesian.seed), (9, base.batch, 7));
     assert_eq!((bayesian.lags.nx, bayesian.lags.nd, bayesian.lags.ny), (2, 2, 5));
     let cascade = config(ModelKind::Inode, Some((Strategy::Cascade, Margin::Relu)));
     assert_eq!((cascade.epochs, cascade.batch, cascade.margin), (8, 7, Margin::Relu));

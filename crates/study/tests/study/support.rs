@@ -15,6 +15,7 @@ seeds = [1, 2]
 
 [settings]
 epochs = 1
+margin_epochs = 1
 hidden = [4, 4]
 members = 2
 samples = 3

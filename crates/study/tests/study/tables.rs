@@ -1,4 +1,4 @@
-use intervalid_model::Metrics;
+use intervalid_model::{Metrics, ModelKind};
 use intervalid_study::{
     Cell, Mark, RunMetrics, RunRecord, RunResult, RunState, Spec, TableFormat, TableKind, TableMetric,
     tables_of_records,
@@ -6,6 +6,8 @@ use intervalid_study::{
 
 fn paper_at(seeds: &str) -> Spec {
     let mut spec = Spec::builtin("paper").unwrap();
+    // The paper has no ARX.
+    spec.models.retain(|&model| model != ModelKind::Arx);
     spec.seeds = Spec::parse(
         "s",
         &format!("name = \"s\"\ndatasets = [\"a\"]\nmodels = [\"arx\"]\nseeds = {seeds}"),
