@@ -18,6 +18,8 @@ struct Training {
     averaging: f64,
     /// Miss factors of cascade and joint: bands are tighter on the windows they were trained on, and CWC punishes misses.
     miss_factor: [f64; 2],
+    /// Epochs and step size of the margins in the cascade, where θ is frozen and an epoch is cheap.
+    margins: (usize, f64),
 }
 
 impl FitConfig {
@@ -54,7 +56,7 @@ impl FitConfig {
             }
             None => config.lag_search = true,
         }
-        if let Some(training) = model.network().and_then(|network| training(dataset, network, strategy)) {
+        if let Some(training) = model.network().and_then(|network| training(dataset, network)) {
             config.take(&training);
         }
         config
@@ -75,22 +77,22 @@ impl FitConfig {
         }
         // A constant step keeps epochs different from one another, and validation picks among them; a running mean wants
         // steps that settle.
-        if self.averaging <= 0.0 {
+        if self.averaging <= 0.0 && self.weight_decay > 0.0 {
             self.schedule = Schedule::Constant;
         }
         if is_interval && self.strategy == Strategy::Cascade {
-            // θ is frozen: margins are cheap to train, and start far too wide.
-            self.margin_rate = 0.02 / training.learning_rate;
+            // Margins start far too wide.
+            let (epochs, rate) = training.margins;
+            self.margin_rate = rate / training.learning_rate;
             self.margin_schedule = Some(Schedule::Cosine);
-            self.margin_epochs = Some(match self.model {
-                ModelKind::Inode => 60,
-                _ => 100,
-            });
+            self.margin_epochs = Some(epochs);
         }
     }
 }
 
-fn training(dataset: &str, network: NetworkKind, strategy: Strategy) -> Option<Training> {
+/// Chosen by free runs over held-out pieces of the training and validation parts; the settings of spec section 6 where no
+/// others were clearly better there (NODE on the robot arm).
+fn training(dataset: &str, network: NetworkKind) -> Option<Training> {
     let row = |epochs, batch, learning_rate, [weight_decay, weight_noise, averaging]: [f64; 3], miss_factor| Training {
         epochs,
         batch,
@@ -99,20 +101,23 @@ fn training(dataset: &str, network: NetworkKind, strategy: Strategy) -> Option<T
         weight_noise,
         averaging,
         miss_factor,
+        margins: match network {
+            NetworkKind::Node => (60, 0.02),
+            NetworkKind::Lstm => (100, 0.02),
+        },
     };
-    let joint = strategy == Strategy::Joint;
     let training = match (dataset, network) {
         ("hair-dryer", NetworkKind::Node) => row([300, 300], 32, 0.01, [1.0, 0.0, 0.0], [0.4, 0.4]),
-        ("hair-dryer", NetworkKind::Lstm) => row([300, 200], 32, 0.01, [0.0, 0.1, 0.95], [0.3, 0.7]),
-        ("robot-arm", NetworkKind::Node) => row([200, 100], 64, 0.005, [1.0, 0.0, 0.0], [0.2, 0.3]),
+        ("hair-dryer", NetworkKind::Lstm) => Training {
+            margins: (300, 0.04),
+            ..row([300, 200], 32, 0.01, [0.0, 0.1, 0.95], [1.0, 0.5])
+        },
+        ("robot-arm", NetworkKind::Node) => row([250, 250], 64, 0.005, [0.0, 0.0, 0.0], [0.2, 0.3]),
         ("robot-arm", NetworkKind::Lstm) => row([150, 150], 64, 0.005, [0.0, 0.05, 0.98], [0.4, 0.3]),
         ("heat-exchanger", NetworkKind::Node) => row([400, 300], 32, 0.005, [1.0, 0.0, 0.95], [0.1, 0.1]),
-        ("heat-exchanger", NetworkKind::Lstm) => {
-            let decay = if joint { 1.0 } else { 0.3 };
-            row([800, 250], 32, 0.01, [decay, 0.0, 0.95], [0.05, 0.05])
-        }
-        ("mr-damper", NetworkKind::Node) => row([600, 300], 32, 0.005, [0.0, 0.0, 0.98], [0.3, 0.4]),
-        ("mr-damper", NetworkKind::Lstm) => row([150, 120], 64, 0.01, [0.0, 0.0, 0.98], [0.5, 0.5]),
+        ("heat-exchanger", NetworkKind::Lstm) => row([800, 600], 32, 0.01, [0.3, 0.0, 0.95], [0.05, 0.05]),
+        ("mr-damper", NetworkKind::Node) => row([600, 600], 32, 0.005, [0.0, 0.0, 0.98], [0.2, 0.3]),
+        ("mr-damper", NetworkKind::Lstm) => row([150, 120], 64, 0.01, [0.0, 0.0, 0.98], [0.3, 0.35]),
         _ => return None,
     };
     Some(training)
