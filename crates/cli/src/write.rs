@@ -13,6 +13,8 @@ use crate::error::Failure;
 #[derive(Debug)]
 pub(crate) struct OutFolder {
     path: PathBuf,
+    /// Whether it was not there before.
+    is_new: bool,
 }
 
 impl OutFolder {
@@ -31,13 +33,23 @@ impl OutFolder {
             );
             return Err(refused(found));
         }
+        let is_new = !folder.exists();
         let tried = fs::create_dir_all(folder).and_then(|()| temporary(folder));
         tried
             .with_context(|| format!("--out {}: cannot write into this folder", folder.display()))
             .map_err(|error| Failure::input(error).with_hint("name a folder that you may write with --out DIR"))?;
         Ok(Self {
             path: folder.to_owned(),
+            is_new,
         })
+    }
+
+    /// Takes a folder away that was made for results which never came.
+    pub(crate) fn abandon(&self) {
+        if self.is_new {
+            // Fails where there is something in it, which then stays.
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// Where it is, as the user named it.
@@ -85,6 +97,7 @@ impl OutFile {
             .map_err(Failure::input)?;
         let folder = OutFolder {
             path: parent.to_owned(),
+            is_new: false,
         };
         Ok(Self { folder, name })
     }

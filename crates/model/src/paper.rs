@@ -75,8 +75,8 @@ impl FitConfig {
             self.weight_noise = training.weight_noise;
             self.miss_factor = training.miss_factor[joint];
         }
-        // A constant step keeps epochs different from one another, and validation picks among them; a running mean wants
-        // steps that settle.
+        // With decay, a constant step keeps epochs different from one another and validation picks among them; a running mean
+        // wants steps that settle.
         if self.averaging <= 0.0 && self.weight_decay > 0.0 {
             self.schedule = Schedule::Constant;
         }

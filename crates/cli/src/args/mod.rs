@@ -37,9 +37,6 @@ Examples:
   intervalid data show german.csv --decimal ','
   intervalid data show hair-dryer --json";
 
-/// The length of the reference runs of the paper's protocol; not tuned on the test part.
-const DEMO_EPOCHS: u32 = 250;
-
 /// Identify dynamic systems from recorded inputs and outputs, with prediction intervals.
 #[derive(Debug, Parser)]
 #[command(name = "intervalid", version, after_help = EXAMPLES)]
@@ -115,14 +112,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the results; made if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./intervalid-demo")]
     pub(crate) out: PathBuf,
-    /// Epochs of each stage of training: fewer are faster and usually give worse models
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = DEMO_EPOCHS,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
-    pub(crate) epochs: u32,
+    /// Epochs of each stage of training: fewer are faster and usually give worse models [default: the preset's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epochs: Option<u32>,
 }
 
 #[cfg(test)]

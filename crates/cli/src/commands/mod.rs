@@ -21,7 +21,7 @@ use crate::request::{DataRequest, data_dir};
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     let global = &cli.global;
     match &cli.command {
-        Command::Demo(args) => demo::run(&args.out, args.epochs as usize, output),
+        Command::Demo(args) => demo::run(&args.out, args.epochs.map(|epochs| epochs as usize), output),
         Command::Data(DataCommand::List) => data::list::run(data_dir(global).as_deref(), output),
         Command::Data(DataCommand::Show(args)) => data::show::run(&DataRequest::new(&args.data, global), output),
         Command::Fit(args) => fit::run(args, global, output),

@@ -25,6 +25,23 @@ fn data_show() {
 }
 
 #[test]
+fn verbs_of_models() {
+    for verb in ["fit", "predict", "evaluate", "explain", "compare"] {
+        let text = Folder::new().transcript(&[verb, "--help"]);
+        assert!(text.contains("Examples:"), "{verb} shows examples");
+        insta::with_settings!({ snapshot_suffix => verb }, { assert_snapshot!("verb", text) });
+    }
+}
+
+#[test]
+fn verbs_of_studies() {
+    for verb in ["run", "status", "table", "figures"] {
+        let text = Folder::new().transcript(&["study", verb, "--help"]);
+        insta::with_settings!({ snapshot_suffix => verb }, { assert_snapshot!("study", text) });
+    }
+}
+
+#[test]
 fn demo() {
     assert_snapshot!(Folder::new().transcript(&["demo", "--help"]));
 }

@@ -19,7 +19,7 @@ const PLANS: [Plan; 2] = [
 
 /// Fits both networks with the paper's settings, side by side. Each fit is a function of its settings alone, so the
 /// results do not depend on how the threads run.
-pub(super) fn fit_all(prepared: &Prepared, epochs: usize, output: &Output) -> Result<Vec<Fitted>, Failure> {
+pub(super) fn fit_all(prepared: &Prepared, epochs: Option<usize>, output: &Output) -> Result<Vec<Fitted>, Failure> {
     let bars = output.bars();
     thread::scope(|scope| {
         let running = PLANS.map(|plan| {
@@ -35,15 +35,17 @@ pub(super) fn fit_all(prepared: &Prepared, epochs: usize, output: &Output) -> Re
 fn fit_one(
     (name, model_name, network, strategy): Plan,
     prepared: &Prepared,
-    epochs: usize,
+    epochs: Option<usize>,
     bar: &Bar,
     output: &Output,
 ) -> Result<Fitted, Failure> {
-    let config = FitConfig {
-        epochs,
+    let mut config = FitConfig {
         coverage: COVERAGE,
         ..FitConfig::paper(prepared.known.name, network, strategy)
     };
+    if let Some(epochs) = epochs {
+        (config.epochs, config.margin_epochs) = (epochs, None);
+    }
     let mut observer = |progress: &_| bar.show(progress);
     let options = FitOptions {
         observer: Some(&mut observer),

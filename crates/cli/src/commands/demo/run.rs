@@ -32,7 +32,7 @@ struct Report<'a> {
 }
 
 /// Fits linear models and interval networks to the hair dryer and writes the better network's results into `out`.
-pub(crate) fn run(out: &Path, epochs: usize, output: &Output) -> Result<(), Failure> {
+pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<(), Failure> {
     let folder = OutFolder::open(out, &FILES)?;
     let prepared = Prepared::new()?;
     let dead_time = dead_time(&prepared)?;

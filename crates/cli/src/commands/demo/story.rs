@@ -52,7 +52,7 @@ pub(super) fn data(prepared: &Prepared, dead_time: Option<usize>, output: &Outpu
 }
 
 /// What is fitted.
-pub(super) fn models(prepared: &Prepared, lags: Lags, epochs: usize, output: &Output) -> Result<(), Failure> {
+pub(super) fn models(prepared: &Prepared, lags: Lags, epochs: Option<usize>, output: &Output) -> Result<(), Failure> {
     output.story(format_args!(
         "\nThe models, all of which should hold {asked:.0} % of the measured outputs in their band:\n  \
          ARX            linear, by least squares. A search on the validation part suggests the lags\n                 \
@@ -60,8 +60,8 @@ pub(super) fn models(prepared: &Prepared, lags: Lags, epochs: usize, output: &Ou
          of its errors on the validation part.\n  \
          cascade INODE  a neural ODE with interval weights: first the weights, then their margins\n  \
          joint ILSTM    an LSTM with interval weights: weights and margins at once\n\
-         Training both networks with the settings of the paper, {} per stage ...",
-        count(epochs, "epoch"),
+         Training both networks with the preset `paper`{} ...",
+        epochs.map_or_else(String::new, |epochs| format!(", {} per stage", count(epochs, "epoch"))),
         asked = 100.0 * COVERAGE,
         paper = prepared.known.lags,
     ))?;
@@ -172,7 +172,9 @@ pub(super) fn next(folder: &Path, chosen: &ModelRow, output: &Output) -> Result<
          {model:19}the fitted model\n  \
          {metrics:19}all numbers of this page\n\n\
          Next, with your own recording (a header row, then one sample per line):\n  \
-         intervalid data show my.csv --input u --output y\n\
+         intervalid data show my.csv --input u --output y\n  \
+         intervalid fit my.csv --input u --output y --out my-fit\n  \
+         intervalid predict my-fit my.csv --input u --output y --plot band.svg\n\
          Other data sets: intervalid data list",
         folder.display(),
         chosen.name,

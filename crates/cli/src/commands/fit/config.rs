@@ -161,6 +161,9 @@ pub(super) fn resolve(args: &FitArgs, file: &ConfigFile, dataset: &str) -> Resul
     if file.table.contains_key("lags") && !file.table.contains_key("lag_search") {
         config.lag_search = false;
     }
+    if file.table.contains_key("epochs") && !file.table.contains_key("margin_epochs") {
+        config.margin_epochs = None;
+    }
     apply_flags(args, &mut config);
     config.check()?;
     Ok(config)
@@ -176,7 +179,10 @@ fn apply_flags(args: &FitArgs, config: &mut FitConfig) {
     set(&mut config.coverage, args.coverage.as_ref());
     set(&mut config.hidden, args.hidden.as_ref());
     set(&mut config.initial, args.initial.as_ref());
-    set(&mut config.epochs, args.epochs.as_ref());
+    if let Some(epochs) = args.epochs {
+        // Of every stage, whatever the preset has for margins.
+        (config.epochs, config.margin_epochs) = (epochs, None);
+    }
     set(&mut config.batch, args.batch.as_ref());
     set(&mut config.learning_rate, args.lr.as_ref());
     set(&mut config.seed, args.seed.as_ref());

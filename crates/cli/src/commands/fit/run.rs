@@ -65,7 +65,8 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     ));
 
     let checkpoint = folder.path().join(CHECKPOINT);
-    let (model, info) = train(&dataset, &split, &config, &checkpoint, output)?;
+    let trained = train(&dataset, &split, &config, &checkpoint, output);
+    let (model, info) = trained.inspect_err(|_| folder.abandon())?;
     let simulate = |part: &&Part| simulate(&model, &dataset, part);
     let mut bands = map_parallel(&[&split.test, &split.validation], threads(args.threads), simulate).into_iter();
     let (test, validation) = (bands.next().transpose()?, bands.next().transpose()?);
