@@ -13,8 +13,8 @@ use crate::error::Failure;
 #[derive(Debug)]
 pub(crate) struct OutFolder {
     path: PathBuf,
-    /// Whether it was not there before.
-    is_new: bool,
+    /// Folders that were not there before, outermost first.
+    made: Vec<PathBuf>,
 }
 
 impl OutFolder {
@@ -33,22 +33,39 @@ impl OutFolder {
             );
             return Err(refused(found));
         }
-        let is_new = !folder.exists();
+        let mut made: Vec<PathBuf> = folder
+            .ancestors()
+            .take_while(|path| !path.exists())
+            .map(Path::to_owned)
+            .collect();
+        made.retain(|path| !path.as_os_str().is_empty());
+        made.reverse();
         let tried = fs::create_dir_all(folder).and_then(|()| temporary(folder));
         tried
             .with_context(|| format!("--out {}: cannot write into this folder", folder.display()))
             .map_err(|error| Failure::input(error).with_hint("name a folder that you may write with --out DIR"))?;
         Ok(Self {
             path: folder.to_owned(),
-            is_new,
+            made,
         })
     }
 
     /// Takes a folder away that was made for results which never came.
     pub(crate) fn abandon(&self) {
-        if self.is_new {
+        for folder in self.made.iter().rev() {
             // Fails where there is something in it, which then stays.
-            let _ = fs::remove_dir(&self.path);
+            let _ = fs::remove_dir(folder);
+        }
+    }
+
+    /// Takes an older file away, if there is one.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), Failure> {
+        let path = self.path.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::run(
+                anyhow::Error::new(error).context(format!("{}: cannot be replaced", path.display())),
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -97,7 +114,7 @@ impl OutFile {
             .map_err(Failure::input)?;
         let folder = OutFolder {
             path: parent.to_owned(),
-            is_new: false,
+            made: Vec::new(),
         };
         Ok(Self { folder, name })
     }

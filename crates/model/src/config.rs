@@ -31,6 +31,12 @@ pub enum Margin {
     Relu,
 }
 
+/// More members or draws than anybody needs: a number from a damaged file must not ask for all memory.
+const MOST_NETWORKS: usize = 10_000;
+
+/// Seeds are written to configuration files, whose integers have a sign.
+const LARGEST_SEED: u64 = i64::MAX as u64;
+
 /// Everything that decides a fit besides the data.
 ///
 /// Interval networks minimise L_MSE for θ and L_RQR-W for the margins Δ (spec sections 4 and 6), the baselines a Gaussian
@@ -300,10 +306,18 @@ impl FitConfig {
             ("margin_epochs", self.margin_epochs.unwrap_or(1)),
             ("margin_batch", self.margin_batch.unwrap_or(1)),
         ];
+        for (option, value) in [("members", self.members), ("samples", self.samples)] {
+            if value > MOST_NETWORKS {
+                return Err(ModelError::option(option, value, format!("at most {MOST_NETWORKS}")));
+            }
+        }
         for (option, value) in counts {
             if value == 0 {
                 return Err(ModelError::option(option, value, "at least 1"));
             }
+        }
+        if self.seed > LARGEST_SEED {
+            return Err(ModelError::option("seed", self.seed, format!("at most {LARGEST_SEED}")));
         }
         if self.patience == Some(0) {
             return Err(ModelError::option("patience", 0, "at least one epoch, or none"));
@@ -332,7 +346,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 16] = [
+        let broken: [(&str, Break); 18] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.width_penalty = 0.0),
             ("learning_rate", |c| c.learning_rate = -1.0),
@@ -349,6 +363,8 @@ mod tests {
             ("dropout", |c| c.dropout = 1.0),
             ("members", |c| c.members = 0),
             ("samples", |c| c.samples = 0),
+            ("samples", |c| c.samples = usize::MAX),
+            ("seed", |c| c.seed = u64::MAX),
         ];
         for (name, set) in broken {
             let mut config = FitConfig::default();

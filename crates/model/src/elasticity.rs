@@ -1,7 +1,7 @@
 //! Elasticity: how far each parameter may move, relative to its size (spec section 10).
 //!
 //! Per parameter r̄ = (θ_hi - θ_lo)/|θ|; per layer and input channel R̄(n_in) = Σ over outputs of r̄(n_in, n_out), with the
-//! bias as one more channel `1`. Where |θ| is zero, or as good as zero beside the layer's largest parameter, r̄ is
+//! bias as one more channel `1`. Where |θ| is zero, or as good as zero beside the largest of its matrix or bias, r̄ is
 //! unbounded and is counted, not summed.
 
 use std::fmt::Write as _;

@@ -48,6 +48,13 @@ pub enum ModelError {
         learning_rate: f64,
     },
 
+    /// The observer broke training off before any epoch was worth keeping.
+    #[error("interrupted in epoch {epoch}, before any finite result")]
+    Interrupted {
+        /// Epoch, from 1.
+        epoch: usize,
+    },
+
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     File {

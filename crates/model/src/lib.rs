@@ -1,6 +1,6 @@
 //! Interval neural networks for system identification.
 //!
-//! A [`FitConfig`] and a record go into [`fit`]; a [`IntervalModel`] and a [`TrainInfo`] come out. The model simulates a record in
+//! A [`FitConfig`] and a record go into [`fit`]; an [`IntervalModel`] and a [`TrainInfo`] come out. The model simulates a record in
 //! free run and gives a [`Band`] around every sample; [`evaluate`] measures what the band is worth.
 //!
 //! ```

@@ -36,7 +36,9 @@ impl FitConfig {
             margin_floor: 0.0,
             ..Self::default()
         };
-        match known_dataset(dataset) {
+        let known = known_dataset(dataset);
+        let dataset = known.map_or(dataset, |known| known.name);
+        match known {
             Some(known) => (config.lags, config.window) = (known.lags, known.window),
             None => config.lag_search = true,
         }
@@ -68,7 +70,11 @@ impl FitConfig {
         self.epochs = training.epochs[joint];
         self.batch = training.batch;
         self.learning_rate = training.learning_rate;
-        self.weight_decay = training.weight_decay;
+        // A Bayesian network has a prior instead.
+        self.weight_decay = match self.model.method() {
+            Method::Bayesian => 0.0,
+            _ => training.weight_decay,
+        };
         self.averaging = training.averaging;
         if is_interval {
             // Likelihoods have noise of their own: draws, masks, or a variance that pays for errors.

@@ -48,7 +48,7 @@ use crate::network::{Architecture, Block, Head, LayerId, NetworkKind, Role};
 use crate::signature::Signature;
 use crate::tensors::{TensorReader, TensorWriter};
 
-/// Grows with every change of the file's content that an older reader would get wrong.
+/// Grows with every change of the file's content that an older reader would get wrong, from the first release on.
 const FORMAT: u64 = 1;
 
 const THETA: &str = "theta";

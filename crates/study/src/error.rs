@@ -136,7 +136,6 @@ impl StudyError {
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
-            Self::File { action, .. } => *action == "read",
             Self::Database { .. } | Self::Model(_) | Self::Figure(_) => false,
             _ => true,
         }

@@ -46,6 +46,7 @@ impl Job {
                     self.finish_run(run, fit, data, finish);
                 }
             }
+            Err(_) if tick().is_break() => {}
             Err(reason) if self.runs.len() == 1 => finish(&self.runs[0], Err(reason)),
             // One of several failed: alone, the others may do.
             Err(_) => {

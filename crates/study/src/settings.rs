@@ -20,9 +20,16 @@ pub(crate) fn apply(config: FitConfig, settings: &Table, place: &str) -> Result<
     let table = |config: &FitConfig| Table::try_from(config).map_err(|error| wrong(error.to_string()));
     let mut merged = table(&config)?;
     merge(&mut merged, settings);
-    let config: FitConfig = merged
+    let mut config: FitConfig = merged
         .try_into()
         .map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+    // As on the command line: lags that are given are not searched for, and epochs are those of every stage.
+    if settings.contains_key("lags") && !settings.contains_key("lag_search") {
+        config.lag_search = false;
+    }
+    if settings.contains_key("epochs") && !settings.contains_key("margin_epochs") {
+        config.margin_epochs = None;
+    }
     // Inner tables accept unknown keys silently: what did not arrive was not understood.
     match lost(settings, &table(&config)?) {
         Some(key) => Err(wrong(format!("unknown field `{key}`"))),

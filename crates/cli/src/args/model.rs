@@ -12,7 +12,7 @@ Examples:
   intervalid predict dryer/model.safetensors new.csv --out prediction.csv
   intervalid predict dryer new.csv --json
 
-The first output of every experiment is known to the model, the rest is simulated.";
+The model knows the first output of every experiment (or what --initial said in its fit); the rest is simulated.";
 
 const EVALUATE_EXAMPLES: &str = "\
 Examples:

@@ -29,7 +29,9 @@ struct Report<'a> {
 /// Simulates a record and compares with what was measured.
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let model = model(&args.model)?;
-    let simulation = output.working("simulating", || simulate(&model, &args.data, args.part, global))?;
+    let simulation = output.working("simulating", || {
+        simulate((&args.model, &model), &args.data, args.part, global)
+    })?;
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
     if !output.is_json() {

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use intervalid_data::{Dataset, Part};
 use intervalid_model::{Band, Model};
 
-use super::fit::MODEL;
+use super::fit::{CONFIG, ConfigFile, MODEL};
 use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::request::DataRequest;
@@ -42,12 +42,19 @@ pub(super) struct Simulation {
 
 /// Simulates the part of the data that was asked for. Columns are those of the model unless the user names others.
 pub(super) fn simulate(
-    model: &Model,
+    (path, model): (&Path, &Model),
     data: &DataArgs,
     part: PartName,
     global: &GlobalArgs,
 ) -> Result<Simulation, Failure> {
     let mut data = data.clone();
+    if part != PartName::All && data.split.is_none() {
+        // The parts are those of the fit, as far as its folder tells.
+        let config = model_file(path)?.with_file_name(CONFIG);
+        if config.is_file() {
+            data.split = ConfigFile::load(Some(&config))?.split()?;
+        }
+    }
     let signature = model.signature();
     let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
     data.input.get_or_insert_with(|| names(&signature.inputs));

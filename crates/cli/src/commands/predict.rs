@@ -46,7 +46,9 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         .map(|path| OutFile::open(path, "--out"))
         .transpose()?;
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
-    let simulation = output.working("simulating", || simulate(&model, &args.data, args.part, global))?;
+    let simulation = output.working("simulating", || {
+        simulate((&args.model, &model), &args.data, args.part, global)
+    })?;
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands)?;
     if let Some(plot) = &plot {
         let title = format!("{} on {}", model.kind(), simulation.dataset.name());

@@ -237,8 +237,8 @@ struct FiguresReport<'a> {
 fn write_figures(args: &FiguresArgs, output: &Output) -> Result<(), Failure> {
     let store = Store::open(&args.folder)?;
     let folder = args.out.clone().unwrap_or_else(|| args.folder.join("figures"));
-    let out = OutFolder::open(&folder, &[])?;
     let figures = output.working("drawing", || study_figures(&store))?;
+    let out = OutFolder::open(&folder, &[])?;
     for figure in &figures {
         write_both(&out, &figure.name, &figure.figure)?;
     }

@@ -315,6 +315,49 @@ fn mistakes_are_one_message() {
     assert!(!folder.path().join("intervalid-fit").exists(), "nothing was written");
 }
 
+#[test]
+fn a_refused_fit_leaves_an_interrupted_one_alone_and_parts_are_those_of_the_fit() {
+    let folder = Folder::new();
+    folder.write("short.csv", csv(20, plain));
+    folder.write("fit/checkpoint.safetensors", "of an interrupted fit");
+    for arguments in [
+        &["fit", "short.csv", "--lags", "2,0,3", "--out", "fit"][..],
+        &["fit", "hair-dryer", "--model", "arx", "--out", "fit"],
+        &["fit", "hair-dryer", "--epochs", "1", "--out", "fit"],
+        &["fit", "hair-dryer", "--split", "0.6,0.399,0.001", "--out", "new/inner"],
+        &[
+            "fit",
+            "hair-dryer",
+            "--seed",
+            "18446744073709551615",
+            "--out",
+            "new/inner",
+        ],
+    ] {
+        let text = folder.transcript(arguments);
+        assert!(text.contains("\nexit code: 2\n"), "{text}");
+    }
+    let kept = std::fs::read_to_string(folder.path().join("fit/checkpoint.safetensors")).expect("still there");
+    assert_eq!(kept, "of an interrupted fit");
+    assert!(!folder.path().join("new").exists(), "nothing was written");
+
+    let arguments = [
+        "fit",
+        "hair-dryer",
+        "--model",
+        "arx",
+        "--split",
+        "0.6,0.2,0.2",
+        "--out",
+        "arx",
+        "--json",
+    ];
+    let fit = folder.json(&arguments);
+    assert_eq!(fit["test"]["n"], 199);
+    let evaluation = folder.json(&["evaluate", "arx", "hair-dryer", "--part", "test", "--json"]);
+    assert_eq!(evaluation["rmse"], fit["test"]["rmse"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_fit_says_how_to_go_on_and_does() {

@@ -1,7 +1,8 @@
 //! Mean-field variational inference (spec section 8): every parameter is N(m, v²) with v = softplus(p), prior N(0, ρ²).
 //!
 //! Loss = mean NLL + KL/(number of training targets). One draw w = m + v·ε per mini-batch (the reparameterisation), so
-//! with g = ∂NLL/∂w: ∂m = g + m/(ρ²K) and ∂p = (g·ε + (v/ρ² - 1/v)/K)·σ(p), K targets.
+//! with g = ∂NLL/∂w: ∂m = g + m/(ρ²K) and ∂p = (g·ε + (v/ρ² - 1/v)/K)·σ(p), K targets. Windows overlap and K counts each of
+//! their targets, as the mean NLL does; the prior is that much weaker than if every sample counted once.
 //!
 //! C. Blundell, J. Cornebise, K. Kavukcuoglu, D. Wierstra: Weight uncertainty in neural networks, ICML 2015.
 

@@ -26,7 +26,9 @@ pub(super) struct Problem<T> {
     pub(super) windows: Windows,
     pub(super) validation: Vec<Window>,
     pub(super) loss: RqrW,
-    /// Of an ensemble.
+    /// Training and validation segments, as text.
+    parts: String,
+    /// Of an ensemble; none otherwise.
     member_seeds: Vec<u64>,
     /// Least-squares ARX on the training part: rows of A and the bias, where there is a linear path.
     arx: Option<ArxModel>,
@@ -65,12 +67,14 @@ impl<T: Real> Problem<T> {
             false => None,
         };
         let mut seeds = generator(config.seed, Purpose::Members, 0);
+        let members = if method == Method::Ensemble { config.members } else { 0 };
         Ok(Self {
             config: FitConfig {
                 precision: Precision::of::<T>(),
                 ..config.clone()
             },
-            member_seeds: (0..config.members).map(|_| seeds.next_u64()).collect(),
+            parts: format!("{:?} {:?}", split.train.segments(), split.validation.segments()),
+            member_seeds: (0..members).map(|_| seeds.next_u64()).collect(),
             layout: architecture.layout(),
             scaled: normaliser.scale(dataset),
             loss: RqrW::new(config.trained_coverage(), config.width_penalty, config.level),
@@ -192,12 +196,7 @@ impl<T: Real> Problem<T> {
                 hash.add(experiment.output(channel));
             }
         }
-        format!(
-            "{config} {} data {:016x} windows {}",
-            T::NAME,
-            hash.0,
-            self.windows.len()
-        )
+        format!("{config} {} data {:016x} parts {}", T::NAME, hash.0, self.parts)
     }
 
     pub(super) fn into_interval(self, dataset: &Dataset, state: State<T>) -> IntervalModel<T> {

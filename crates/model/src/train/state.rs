@@ -128,6 +128,9 @@ impl<T: Real> State<T> {
     /// Takes the best epoch's parameters and gets ready for the next stage.
     pub(super) fn finish_stage(&mut self, problem: &Problem<T>, stage: Stage, stopped: StopReason) -> Result<()> {
         let Some(best) = self.best.take() else {
+            if let StopReason::Interrupted { epoch } = stopped {
+                return Err(ModelError::Interrupted { epoch });
+            }
             return Err(ModelError::Diverged {
                 epoch: self.epoch,
                 stage: stage.name(),

@@ -53,7 +53,9 @@ pub(super) fn percent(coverage: f64) -> String {
 }
 
 pub(super) fn share(coverage: f64) -> String {
-    format!("{coverage:.2}")
+    // Two digits at least: 0.90, 0.95, 0.975.
+    let text = coverage.to_string();
+    if text.len() < 4 { format!("{coverage:.2}") } else { text }
 }
 
 /// Parts of a file's name, with nothing in it that a file system would mind.

@@ -51,10 +51,11 @@ fn elasticities(store: &Store) -> Result<Vec<NamedFigure>> {
     for dataset in datasets {
         for &coverage in &spec.coverages {
             let mut shown: Vec<(ModelKind, String, Elasticity)> = Vec::new();
-            for run in runs
-                .iter()
-                .filter(|run| labels::is_at(run, dataset, coverage) && run.cell.strategy.is_some())
-            {
+            for run in runs.iter().filter(|run| {
+                labels::is_at(run, dataset, coverage)
+                    && run.cell.strategy.is_some()
+                    && Some(&run.cell.seed) == spec.seeds.first()
+            }) {
                 let Some(model) = store.model(&run.key)? else {
                     continue;
                 };

@@ -36,9 +36,10 @@ pub fn snapshots(store: &Store) -> Result<Vec<NamedFigure>> {
                 for run in shown {
                     let predictions = store.predictions(&run.key)?.unwrap_or_default();
                     if let Some(prediction) = predictions.first() {
-                        x = (0..SAMPLES.min(prediction.target.len()))
-                            .map(|step| (step + 2) as f64)
-                            .collect();
+                        let shown = SAMPLES.min(prediction.target.len());
+                        if shown > x.len() {
+                            x = (0..shown).map(|step| (step + 2) as f64).collect();
+                        }
                         panels.push(panel(&labels::of(&run.cell), prediction));
                     }
                 }

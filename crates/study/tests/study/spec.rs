@@ -122,3 +122,16 @@ fn the_hash_is_that_of_the_contents() {
     assert_ne!(hash("seeds = [1, 2]"), hash("seeds = [2, 1]"));
     assert_ne!(hash(""), hash("settings = { epochs = 9 }"));
 }
+
+/// As `fit` does: what is given is not searched for, and epochs are those of every stage.
+#[test]
+fn given_lags_are_not_searched_and_epochs_mean_every_stage() {
+    let text = "name = \"s\"\ndatasets = [\"mine.csv\", \"hair-dryer\"]\nmodels = [\"inode\"]\n\
+                [settings]\nlags = { nx = 1, nd = 0, ny = 2 }\nepochs = 7\n";
+    let spec = Spec::parse("s", text).unwrap();
+    for cell in spec.cells() {
+        let config = spec.config(&cell).unwrap();
+        assert!(!config.lag_search, "{cell}");
+        assert_eq!((config.epochs, config.margin_epochs), (7, None), "{cell}");
+    }
+}

@@ -21,14 +21,14 @@ const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
 
 /// A configuration file, keys checked.
 #[derive(Debug, Default)]
-pub(super) struct ConfigFile {
+pub(crate) struct ConfigFile {
     name: String,
     table: Table,
 }
 
 impl ConfigFile {
     /// Reads the file of `--config`, or nothing.
-    pub(super) fn load(path: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn load(path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else {
             return Ok(Self::default());
         };
@@ -103,13 +103,22 @@ impl ConfigFile {
             let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
             data.sample_time = Some(seconds.ok_or_else(|| wrong("sample_time", "a positive number of seconds"))?);
         }
-        if let (None, Some(value)) = (data.split, self.table.get("split")) {
-            let text = value
-                .as_str()
-                .ok_or_else(|| wrong("split", "text such as \"0.4,0.1,0.5\""))?;
-            data.split = Some(text.parse::<SplitFractions>()?);
+        if data.split.is_none() {
+            data.split = self.split()?;
         }
         Ok(())
+    }
+
+    /// Shares of the parts, if the file has them.
+    pub(crate) fn split(&self) -> Result<Option<SplitFractions>, Failure> {
+        let Some(value) = self.table.get("split") else {
+            return Ok(None);
+        };
+        let Some(text) = value.as_str() else {
+            let found = anyhow!("{}: split = {value}: expected text such as \"0.4,0.1,0.5\"", self.name);
+            return Err(Failure::input(found));
+        };
+        Ok(Some(text.parse()?))
     }
 
     fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Failure> {

@@ -4,5 +4,6 @@ mod config;
 mod result;
 mod run;
 
+pub(crate) use config::ConfigFile;
 pub(crate) use result::FitResult;
-pub(crate) use run::{METRICS, MODEL, run};
+pub(crate) use run::{CONFIG, METRICS, MODEL, run};

@@ -5,13 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Part, Split};
-use intervalid_model::{Band, Evaluation, FitOptions, Model, Progress, StopReason, TrainInfo, evaluate, map_parallel};
+use intervalid_data::{Dataset, Part, Split, runs};
+use intervalid_model::{
+    Band, Evaluation, FitOptions, Model, ModelError, Progress, StopReason, TrainInfo, evaluate, map_parallel,
+};
 
 use super::config::{ConfigFile, PAPER, config_toml, resolve};
 use super::result::FitResult;
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
+use crate::format::count;
 use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
@@ -25,11 +28,15 @@ use crate::write::OutFolder;
 pub(crate) const MODEL: &str = "model.safetensors";
 /// `fit --json` in a fit's folder.
 pub(crate) const METRICS: &str = "metrics.json";
-const CONFIG: &str = "config.toml";
+/// The resolved settings in a fit's folder.
+pub(crate) const CONFIG: &str = "config.toml";
 const PREDICTIONS: &str = "predictions.csv";
 const HISTORY: &str = "history.csv";
 /// There while a fit runs, or after it was interrupted.
 const CHECKPOINT: &str = "checkpoint.safetensors";
+
+/// What to do about a checkpoint that is in the way.
+const STALE: &str = "delete it to start over, or name another folder with --out DIR";
 
 const FILES: [&str; 5] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY];
 
@@ -55,6 +62,12 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     }
     let dataset = request.load()?;
     let split = request.split(&dataset)?;
+    // Found out now and not after training: parts too short to be simulated.
+    for part in [&split.test, &split.validation] {
+        if !part.is_empty() {
+            runs(&dataset, part, config.lags, config.initial)?;
+        }
+    }
     let folder = OutFolder::open(&args.out, &FILES)?;
     output.detail(format_args!(
         "{}: {} samples to train, {} to validate, {} to test",
@@ -65,6 +78,13 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     ));
 
     let checkpoint = folder.path().join(CHECKPOINT);
+    if config.model.network().is_none() && checkpoint.exists() {
+        let found = anyhow!(
+            "{}: an interrupted fit of a network is in this folder",
+            checkpoint.display()
+        );
+        return Err(Failure::input(found).with_hint(STALE));
+    }
     let trained = train(&dataset, &split, &config, &checkpoint, output);
     let (model, info) = trained.inspect_err(|_| folder.abandon())?;
     let simulate = |part: &&Part| simulate(&model, &dataset, part);
@@ -77,11 +97,12 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     ];
     let result = FitResult::new(dataset.name(), PAPER, (&model, &info), evaluations, args.out.clone());
 
+    // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
+    folder.remove(METRICS)?;
     model.save(folder.path().join(MODEL))?;
     folder.write(CONFIG, config_toml(model.config(), &data)?.as_bytes())?;
     folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test)?.as_bytes())?;
     folder.write(HISTORY, history_csv(&info).as_bytes())?;
-    // Last, so that metrics are of a complete folder.
     let text = serde_json::to_string_pretty(&result)? + "\n";
     folder.write(METRICS, text.as_bytes())?;
     // The fit is whole; a leftover would only be taken up to do nothing.
@@ -100,6 +121,7 @@ fn train(
     output: &Output,
 ) -> Result<(Model, TrainInfo), Failure> {
     interrupt::listen();
+    let was_there = checkpoint.exists();
     let bars = output.bars();
     let bar = bars.add(config.model.name());
     let mut observer = |progress: &Progress| {
@@ -114,26 +136,30 @@ fn train(
         checkpoint: Some(checkpoint),
         checkpoint_every: CHECKPOINT_EVERY,
     };
-    let (model, info) = Model::fit(dataset, split, config, options).map_err(|error| {
-        let failure = Failure::from(error);
-        if checkpoint.exists() && failure.lines()[0].contains(CHECKPOINT) {
-            failure.with_hint("delete it to start over, or name another folder with --out DIR")
-        } else {
-            // Nothing was learnt that would be worth going on from.
-            let _ = std::fs::remove_file(checkpoint);
-            failure
+    let (model, info) = Model::fit(dataset, split, config, options).map_err(|error| match error {
+        ModelError::Interrupted { epoch } => interrupted(epoch),
+        ModelError::Format { what: "checkpoint", .. } => Failure::from(error).with_hint(STALE),
+        error => {
+            if !was_there {
+                // Nothing was learnt that would be worth going on from.
+                let _ = std::fs::remove_file(checkpoint);
+            }
+            Failure::from(error)
         }
     })?;
-    let interrupted = info
+    let is_interrupted = info
         .stages
         .iter()
         .any(|stage| matches!(stage.stopped, StopReason::Interrupted { .. }));
-    if interrupted {
-        drop(bar);
-        let failure = Failure::run(anyhow!("interrupted after {} epochs", info.epochs_run()));
-        return Err(failure.with_hint("run the same command again to go on from there"));
+    if is_interrupted {
+        return Err(interrupted(info.epochs_run()));
     }
     Ok((model, info))
+}
+
+fn interrupted(epochs: usize) -> Failure {
+    let failure = Failure::run(anyhow!("interrupted after {}", count(epochs, "epoch")));
+    failure.with_hint("run the same command again to go on from there")
 }
 
 fn simulate(model: &Model, dataset: &Dataset, part: &Part) -> Result<Vec<Band>, Failure> {
