@@ -13,8 +13,9 @@ use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
 use crate::signature::Signature;
 use intervalid_interval::Real;
 
-/// A parameter below this share of the largest of its block counts as zero: its r̄ says nothing but that it is small.
-const NEGLIGIBLE: f64 = 1e-6;
+/// A parameter below this share of the largest of its block counts as zero: its r̄ says nothing but that it is small, and
+/// one such number would drown all others of a sum.
+const NEGLIGIBLE: f64 = 1e-3;
 
 /// Elasticity of an interval network.
 #[derive(Clone, Debug, PartialEq)]

@@ -71,7 +71,8 @@ pub fn elasticity_bars(title: &str, models: &[(&str, &Elasticity)]) -> Result<Fi
                 values: shown(layer).into_iter().map(|(_, value)| value).collect(),
             })
             .collect(),
-        log: false,
+        // From hardly any to many times a parameter's size.
+        log: true,
     };
     chart.draw(&Style::new(Theme::Light))
 }
