@@ -9,13 +9,13 @@
 //!
 //! let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
 //! let split = Split::new(&dataset, known_dataset("hair-dryer").unwrap().split())?;
-//! let config = FitConfig { epochs: 3, ..FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade) };
+//! let config = FitConfig { epochs: 3, ..FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Joint) };
 //!
 //! let (model, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default())?;
 //! let bands = model.simulate(&dataset, &split.test)?;
 //! let metrics = evaluate(&dataset, &bands, config.coverage)?.all;
 //! assert_eq!(metrics.n, 499);
-//! assert_eq!(info.epochs_run(), 6);
+//! assert_eq!(info.epochs_run(), 3);
 //! # Ok::<(), intervalid_model::ModelError>(())
 //! ```
 //!

@@ -135,10 +135,7 @@ impl StudyError {
     /// Whether the study, its data or its folder are to blame, rather than the machine or the program.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        match self {
-            Self::Database { .. } | Self::Model(_) | Self::Figure(_) => false,
-            _ => true,
-        }
+        !matches!(self, Self::Database { .. } | Self::Model(_) | Self::Figure(_))
     }
 
     pub(crate) fn value(place: impl Into<String>, found: impl ToString, expected: impl ToString) -> Self {
