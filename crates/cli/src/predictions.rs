@@ -1,9 +1,8 @@
 //! `predictions.csv`: what a model claims, beside what was measured.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use intervalid_data::{Dataset, Part};
+use intervalid_data::{Dataset, Part, csv_cell};
 use intervalid_model::{Band, ModelError, scored};
 
 /// One row per scored sample of `part`, so that the file gives the metrics again. k counts the samples of a segment from
@@ -18,13 +17,12 @@ pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) ->
     }
     text += "k";
     for output in outputs {
-        let prefix = if outputs.len() > 1 {
-            quoted(&output.name).into_owned() + "_"
-        } else {
-            String::new()
-        };
         for column in ["y", "y_hat", "y_lower", "y_upper"] {
-            let _ = write!(text, ",{prefix}{column}");
+            let name = match outputs {
+                [_] => column.to_owned(),
+                _ => format!("{}_{column}", output.name),
+            };
+            let _ = write!(text, ",{}", csv_cell(&name));
         }
     }
     text += "\n";
@@ -40,7 +38,7 @@ pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) ->
         let first = band.first + band.warmup.min(band.len()) - start + 1;
         for row in 0..band.len().saturating_sub(band.warmup) {
             if experiments.len() > 1 {
-                let _ = write!(text, "{},", quoted(experiments[band.experiment].name()));
+                let _ = write!(text, "{},", csv_cell(experiments[band.experiment].name()));
             }
             let _ = write!(text, "{}", first + row);
             for column in &columns {
@@ -54,15 +52,6 @@ pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) ->
         }
     }
     Ok(text)
-}
-
-/// A cell that other programs read as one.
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(text)
-    }
 }
 
 #[cfg(test)]
@@ -101,13 +90,14 @@ mod tests {
     #[test]
     fn several_outputs_and_experiments_are_named() {
         let experiments = ["a", "b, c"].map(|name| Experiment::new(name, vec![], vec![vec![0.0, 1.0], vec![5.0, 6.0]]));
-        let outputs = ["p", "q"].map(Channel::new).to_vec();
+        let outputs = ["p", "q, r"].map(Channel::new).to_vec();
         let dataset = Dataset::new("d", vec![], outputs, None, experiments.to_vec()).expect("valid");
         let bands = [0, 1].map(|experiment| band(experiment, 1, 0, vec![vec![1.0], vec![6.0]]));
         let text = predictions_csv(&dataset, &Part::whole(&dataset), &bands).expect("belongs");
         assert_eq!(
             text,
-            "experiment,k,p_y,p_y_hat,p_y_lower,p_y_upper,q_y,q_y_hat,q_y_lower,q_y_upper\n\
+            "experiment,k,p_y,p_y_hat,p_y_lower,p_y_upper,\
+             \"q, r_y\",\"q, r_y_hat\",\"q, r_y_lower\",\"q, r_y_upper\"\n\
              a,2,1,1,1,1,6,6,6,6\n\"b, c\",2,1,1,1,1,6,6,6,6\n"
         );
     }

@@ -10,11 +10,9 @@ use crate::output::Output;
 
 /// What a fit gave, and where it is.
 pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: &Output) -> Result<(), Failure> {
-    let strategy = match result.strategy {
-        Some(intervalid_model::Strategy::Cascade) => "cascade ",
-        Some(intervalid_model::Strategy::Joint) => "joint ",
-        None => "",
-    };
+    let strategy = result
+        .strategy
+        .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
     output.story(format_args!(
         "{}: {strategy}{} with lags {} and {} parameters, {} epochs in {:.1} s",
         result.dataset,

@@ -28,6 +28,7 @@
 
 mod arx;
 mod catalogue;
+mod csv_cell;
 mod dataset;
 mod dead_time;
 mod describe;
@@ -45,6 +46,7 @@ mod window;
 
 pub use arx::ArxModel;
 pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
+pub use csv_cell::csv_cell;
 pub use dataset::{Channel, Dataset, Experiment};
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
 pub use describe::{ChannelSummary, Summary, Warning, describe};

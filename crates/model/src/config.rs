@@ -20,6 +20,17 @@ pub enum Strategy {
     Joint,
 }
 
+impl Strategy {
+    /// `cascade` or `joint`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Cascade => "cascade",
+            Strategy::Joint => "joint",
+        }
+    }
+}
+
 /// σ_Δ, which keeps margins non-negative (spec section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,6 +40,17 @@ pub enum Margin {
     Abs,
     /// max(Δ', 0), the paper's models "-1".
     Relu,
+}
+
+impl Margin {
+    /// `abs` or `relu`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Margin::Abs => "abs",
+            Margin::Relu => "relu",
+        }
+    }
 }
 
 /// More members or draws than anybody needs: a number from a damaged file must not ask for all memory.
@@ -210,6 +232,28 @@ impl FitConfig {
     pub fn trained_coverage(&self) -> f64 {
         // Written so that a factor of 1 leaves α as it is, to the bit.
         self.coverage + (1.0 - self.coverage) * (1.0 - self.miss_factor)
+    }
+
+    /// What decides a cascade's first stage: this configuration with all that concerns the band at its default. Cascades in
+    /// which it is equal can share their crisp network ([`fit_cascades`](crate::fit_cascades)).
+    #[must_use]
+    pub fn first_stage(&self) -> Self {
+        let neutral = Self::default();
+        Self {
+            margin: neutral.margin,
+            coverage: neutral.coverage,
+            width_penalty: neutral.width_penalty,
+            level: neutral.level,
+            margin_hidden: neutral.margin_hidden,
+            margin_output: neutral.margin_output,
+            margin_floor: neutral.margin_floor,
+            margin_epochs: neutral.margin_epochs,
+            margin_batch: neutral.margin_batch,
+            margin_rate: neutral.margin_rate,
+            margin_schedule: neutral.margin_schedule,
+            miss_factor: neutral.miss_factor,
+            ..self.clone()
+        }
     }
 
     /// Schedule of a stage.

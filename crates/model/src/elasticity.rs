@@ -6,12 +6,14 @@
 
 use std::fmt::Write as _;
 
+use intervalid_data::csv_cell;
+use intervalid_interval::Real;
+
 use crate::error::{ModelError, Result};
 use crate::interval_model::IntervalModel;
 use crate::model::Model;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
 use crate::signature::Signature;
-use intervalid_interval::Real;
 
 /// A parameter below this share of the largest of its block counts as zero: its r̄ says nothing but that it is small, and
 /// one such number would drown all others of a sum.
@@ -120,8 +122,8 @@ impl Elasticity {
                         text,
                         "{},{role},{},{},{value}",
                         layer.layer,
-                        quoted(name),
-                        quoted(output)
+                        csv_cell(name),
+                        csv_cell(output)
                     );
                 }
             }
@@ -135,21 +137,12 @@ impl Elasticity {
         let mut text = "layer,role,input,elasticity,unbounded\n".to_owned();
         for layer in &self.layers {
             for channel in &layer.channels {
-                let (name, role) = (quoted(&channel.name), channel.role.name());
+                let (name, role) = (csv_cell(&channel.name), channel.role.name());
                 let (sum, unbounded) = (channel.sum(), channel.unbounded());
                 let _ = writeln!(text, "{},{role},{name},{sum},{unbounded}", layer.layer);
             }
         }
         text
-    }
-}
-
-/// A name as a CSV cell: channel names come from users' files.
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
     }
 }
 

@@ -82,12 +82,7 @@ pub(crate) fn mean_squared_error<T: Real>(batch: &Batch<T>, adjoint: &mut [T]) -
     let width = batch.width();
     let mut sum = 0.0;
     adjoint.fill(T::zero());
-    for tile in 0..batch.frames.tiles {
-        let (group, step) = (tile / batch.steps, tile % batch.steps);
-        if step < batch.warmup {
-            continue;
-        }
-        let filled = batch.filled(group);
+    for (tile, filled) in batch.scored_tiles() {
         for output in 0..batch.outputs {
             let at = (tile * batch.outputs + output) * width;
             let row = at..at + filled;

@@ -44,7 +44,7 @@ use crate::gaussian::GaussianModel;
 use crate::interval_model::IntervalModel;
 use crate::kind::{Method, ModelKind};
 use crate::linear::LinearModel;
-use crate::network::{Architecture, Block, Head, LayerId, NetworkKind, Role};
+use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
 use crate::signature::Signature;
 use crate::tensors::{TensorReader, TensorWriter};
 
@@ -111,20 +111,9 @@ fn set_names(config: &FitConfig) -> Vec<String> {
     }
 }
 
-/// The network of a configuration; none for ARX.
+/// The network of a stored model; none for ARX.
 fn architecture(config: &FitConfig, signature: &Signature) -> Option<Architecture> {
-    Some(Architecture {
-        kind: config.model.network()?,
-        inputs: signature.inputs.len(),
-        outputs: signature.outputs.len(),
-        lags: config.lags,
-        hidden: config.hidden.clone(),
-        linear_path: config.linear_path,
-        head: match config.model.method() {
-            Method::Interval | Method::Linear => Head::Point,
-            Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,
-        },
-    })
+    Architecture::of(config, signature.inputs.len(), signature.outputs.len())
 }
 
 /// Matrices and biases of one parameter vector.

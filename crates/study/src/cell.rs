@@ -27,10 +27,10 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.dataset, self.model)?;
         if let Some(strategy) = self.strategy {
-            write!(f, " {}", strategy_name(strategy))?;
+            write!(f, " {}", strategy.name())?;
         }
         if let Some(margin) = self.margin {
-            write!(f, " {}", margin_name(margin))?;
+            write!(f, " {}", margin.name())?;
         }
         write!(f, " {} seed {}", self.coverage, self.seed)
     }
@@ -41,28 +41,12 @@ pub(crate) fn same_coverage(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-pub(crate) fn strategy_name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Cascade => "cascade",
-        Strategy::Joint => "joint",
-    }
-}
-
-pub(crate) fn margin_name(margin: Margin) -> &'static str {
-    match margin {
-        Margin::Abs => "abs",
-        Margin::Relu => "relu",
-    }
-}
-
 pub(crate) fn strategy_named(name: &str) -> Option<Strategy> {
     [Strategy::Cascade, Strategy::Joint]
         .into_iter()
-        .find(|&it| strategy_name(it) == name)
+        .find(|&it| it.name() == name)
 }
 
 pub(crate) fn margin_named(name: &str) -> Option<Margin> {
-    [Margin::Abs, Margin::Relu]
-        .into_iter()
-        .find(|&it| margin_name(it) == name)
+    [Margin::Abs, Margin::Relu].into_iter().find(|&it| it.name() == name)
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use intervalid_interval::Real;
 use intervalid_model::{
-    FitConfig, FitOptions, Method, Model, ModelError, Precision, Progress, StopReason, TrainInfo, evaluate,
+    FitConfig, FitOptions, Method, Model, ModelError, Precision, Progress, Stage, StopReason, TrainInfo, evaluate,
     fit_cascades, search_lags,
 };
 
@@ -26,10 +26,7 @@ impl Job {
         let config = &self.runs[0].config;
         match (self.kind, config.model.method()) {
             (JobKind::Cascades, _) => {
-                let margins = self
-                    .runs
-                    .iter()
-                    .map(|run| run.config.margin_epochs.unwrap_or(run.config.epochs));
+                let margins = self.runs.iter().map(|run| run.config.stage_epochs(Stage::Margins));
                 config.epochs + margins.sum::<usize>()
             }
             (_, Method::Ensemble) => config.members * config.epochs,

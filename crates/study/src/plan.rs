@@ -233,29 +233,14 @@ impl Job {
     }
 }
 
-/// The fields of a configuration that runs of a job have in common.
+/// What runs of a job have in common: a crisp network, or all but the coverage.
 fn shared_config(kind: JobKind, config: &FitConfig) -> FitConfig {
-    let neutral = FitConfig::default();
-    let shared = FitConfig {
-        coverage: neutral.coverage,
-        ..config.clone()
-    };
-    if kind != JobKind::Cascades {
-        return shared;
-    }
-    FitConfig {
-        margin: neutral.margin,
-        width_penalty: neutral.width_penalty,
-        level: neutral.level,
-        margin_hidden: neutral.margin_hidden,
-        margin_output: neutral.margin_output,
-        margin_floor: neutral.margin_floor,
-        margin_epochs: neutral.margin_epochs,
-        margin_batch: neutral.margin_batch,
-        margin_rate: neutral.margin_rate,
-        margin_schedule: neutral.margin_schedule,
-        miss_factor: neutral.miss_factor,
-        ..shared
+    match kind {
+        JobKind::Cascades => config.first_stage(),
+        JobKind::Coverages | JobKind::Single => FitConfig {
+            coverage: FitConfig::default().coverage,
+            ..config.clone()
+        },
     }
 }
 

@@ -6,8 +6,6 @@ use std::sync::LazyLock;
 use intervalid_model::{Margin, Method, Metrics, ModelKind, NetworkKind, Strategy};
 use serde::Serialize;
 
-use crate::cell::{margin_name, strategy_name};
-
 /// `strategy,architecture,parameterisation,dataset,coverage,metric,mean,std`
 const TABLE: &str = include_str!("../assets/paper_tables.csv");
 
@@ -100,13 +98,13 @@ pub fn published(
         NetworkKind::Lstm => "lstm",
     };
     let (method, architecture) = match model.method() {
-        Method::Interval => (strategy_name(strategy?), model.name()),
+        Method::Interval => (strategy?.name(), model.name()),
         Method::Bayesian => ("bayesian", network),
         Method::Dropout => ("mc-dropout", network),
         Method::Ensemble => ("deep-ensemble", network),
         Method::Linear => return None,
     };
-    let margin = margin.map_or("", margin_name);
+    let margin = margin.map_or("", Margin::name);
     let dataset = dataset.replace('_', "-");
     VALUES
         .get(&id([method, architecture, margin, &dataset], coverage, metric.name()))

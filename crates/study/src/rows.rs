@@ -1,10 +1,10 @@
 //! Runs as rows of the database's table `runs`.
 
-use intervalid_model::{FitConfig, ModelKind};
+use intervalid_model::{FitConfig, Margin, ModelKind, Strategy};
 use rusqlite::types::Type;
 use rusqlite::{Row, Transaction, params};
 
-use crate::cell::{Cell, margin_name, margin_named, strategy_name, strategy_named};
+use crate::cell::{Cell, margin_named, strategy_named};
 use crate::error::Result;
 use crate::plan::Run;
 use crate::record::{RunMetrics, RunRecord, RunResult, RunState};
@@ -28,8 +28,8 @@ pub(crate) fn insert(
             run.key,
             run.cell.dataset,
             run.cell.model.name(),
-            run.cell.strategy.map(strategy_name),
-            run.cell.margin.map(margin_name),
+            run.cell.strategy.map(Strategy::name),
+            run.cell.margin.map(Margin::name),
             run.cell.coverage,
             run.cell.seed as i64,
             if result.is_some() { "done" } else { "failed" },

@@ -8,7 +8,7 @@ use intervalid_model::{FitConfig, Margin, Method, ModelKind, Strategy};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::cell::{Cell, margin_name, strategy_name};
+use crate::cell::Cell;
 use crate::error::{Result, StudyError};
 use crate::settings::apply;
 
@@ -184,12 +184,8 @@ impl Spec {
         let interval = self.models.iter().any(|model| model.method() == Method::Interval);
         check_list("datasets", &self.datasets, true)?;
         check_list("models", &self.models, true)?;
-        check_list(
-            "strategies",
-            self.strategies.iter().map(|&it| strategy_name(it)),
-            interval,
-        )?;
-        check_list("margins", self.margins.iter().map(|&it| margin_name(it)), interval)?;
+        check_list("strategies", self.strategies.iter().map(|&it| it.name()), interval)?;
+        check_list("margins", self.margins.iter().map(|&it| it.name()), interval)?;
         check_list("coverages", &self.coverages, true)?;
         check_list("seeds", &self.seeds, true)?;
         check_axes("settings", &self.settings)?;
@@ -199,11 +195,9 @@ impl Spec {
             check_filter(&place("dataset"), &entry.dataset, &self.datasets, |name| name.clone())?;
             check_filter(&place("model"), &entry.model, &self.models, |model| model.to_string())?;
             check_filter(&place("strategy"), &entry.strategy, &self.strategies, |&it| {
-                strategy_name(it).into()
+                it.name().into()
             })?;
-            check_filter(&place("margin"), &entry.margin, &self.margins, |&it| {
-                margin_name(it).into()
-            })?;
+            check_filter(&place("margin"), &entry.margin, &self.margins, |&it| it.name().into())?;
         }
         for cell in self.cells().filter(|cell| cell.seed == self.seeds[0]) {
             let config = self.config(&cell)?;

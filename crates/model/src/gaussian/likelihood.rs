@@ -28,16 +28,12 @@ pub(crate) fn gaussian_nll<T: Real>(batch: &Batch<T>, adjoint: &mut [T]) -> f64 
     let width = batch.width();
     let mut sum = 0.0;
     adjoint.fill(T::zero());
-    for tile in 0..batch.frames.tiles {
-        let (group, step) = (tile / batch.steps, tile % batch.steps);
-        if step < batch.warmup {
-            continue;
-        }
+    for (tile, filled) in batch.scored_tiles() {
         for output in 0..batch.outputs {
             let target = (tile * batch.outputs + output) * width;
             let mean = (tile * batch.rows + output) * width;
             let s = mean + batch.outputs * width;
-            for lane in 0..batch.filled(group) {
+            for lane in 0..filled {
                 let error = (batch.y[mean + lane] - batch.target[target + lane]).as_f64();
                 let (sigma, slope) = sigma(batch.y[s + lane].as_f64());
                 sum += negative_log_likelihood(error, 0.0, sigma);

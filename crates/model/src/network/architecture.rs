@@ -5,7 +5,9 @@ use core::ops::Range;
 use intervalid_data::Lags;
 use serde::{Deserialize, Serialize};
 
+use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
+use crate::kind::Method;
 
 /// The two published networks (spec section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +62,23 @@ pub(crate) enum Base {
 }
 
 impl Architecture {
+    /// The network of a configuration for these numbers of channels; none for ARX.
+    #[must_use]
+    pub fn of(config: &FitConfig, inputs: usize, outputs: usize) -> Option<Self> {
+        Some(Self {
+            kind: config.model.network()?,
+            inputs,
+            outputs,
+            lags: config.lags,
+            hidden: config.hidden.clone(),
+            linear_path: config.linear_path,
+            head: match config.model.method() {
+                Method::Interval | Method::Linear => Head::Point,
+                Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,
+            },
+        })
+    }
+
     /// Checks that every size is usable.
     ///
     /// # Errors

@@ -38,7 +38,7 @@ struct CellState<T> {
     c: Vec<T>,
     c_next: Vec<T>,
     tanh_c: Vec<T>,
-    /// What the next layer sees of h: all of it, or what dropout leaves.
+    /// What dropout leaves of h for the next layer; unused without dropout.
     seen: Vec<T>,
 }
 
@@ -109,6 +109,7 @@ impl<T: Real> Stepper<T> {
             let layer = &mut rest[0];
             let input = match (before.last(), self.cells.get(index.wrapping_sub(1))) {
                 (None, _) => x,
+                (Some(_), Some(below)) if self.masks.is_empty() => &below.h[..below.size],
                 (Some(_), Some(below)) => &below.seen[..below.size],
                 (Some(below), None) => &below.out[..below.size],
             };
@@ -119,8 +120,8 @@ impl<T: Real> Stepper<T> {
                 Some(cell) => {
                     matmul_add(&cell.h[..cell.size], &layer.recurrent, &mut layer.out, width);
                     cell.advance(&mut layer.out);
-                    cell.seen.copy_from_slice(&cell.h);
                     if let Some(mask) = self.masks.get(index) {
+                        cell.seen.copy_from_slice(&cell.h);
                         multiply(&mut cell.seen, mask);
                     }
                 }

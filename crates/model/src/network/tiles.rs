@@ -142,6 +142,13 @@ impl<T: Real> Batch<T> {
         self.windows.saturating_sub(group * self.width()).min(self.width())
     }
 
+    /// Tiles after the warm-up, and how many of their samples are filled.
+    pub(crate) fn scored_tiles(&self) -> impl Iterator<Item = (usize, usize)> + use<'_, T> {
+        let tiles =
+            move |group| (self.warmup..self.steps).map(move |step| (group * self.steps + step, self.filled(group)));
+        (0..self.groups).flat_map(tiles)
+    }
+
     /// Number of targets that count in a loss.
     pub(crate) fn scored(&self) -> usize {
         self.windows * (self.steps - self.warmup) * self.outputs

@@ -61,42 +61,10 @@ pub fn fit_cascades<T: Real>(
 
 /// Refuses configurations whose crisp networks would differ.
 fn check_shared(configs: &[FitConfig]) -> Result<()> {
-    let Some(first) = configs.first() else {
-        return Ok(());
-    };
+    let first = configs.first().map(FitConfig::first_stage);
     for config in configs {
         check_interval(config)?;
-        let FitConfig {
-            margin,
-            coverage,
-            width_penalty,
-            level,
-            margin_hidden,
-            margin_output,
-            margin_floor,
-            margin_epochs,
-            margin_batch,
-            margin_rate,
-            margin_schedule,
-            miss_factor,
-            ..
-        } = *config;
-        let with_its_margins = FitConfig {
-            margin,
-            coverage,
-            width_penalty,
-            level,
-            margin_hidden,
-            margin_output,
-            margin_floor,
-            margin_epochs,
-            margin_batch,
-            margin_rate,
-            margin_schedule,
-            miss_factor,
-            ..first.clone()
-        };
-        if config.strategy != Strategy::Cascade || *config != with_its_margins {
+        if config.strategy != Strategy::Cascade || first != Some(config.first_stage()) {
             let expected = "cascades that differ in their margins and coverage only";
             return Err(ModelError::option("strategy", "several first stages", expected));
         }

@@ -173,15 +173,12 @@ impl<T: Real> Joint<T> {
         let share = 1.0 / batch.scored() as f64;
         let row = batch.outputs * batch.width();
         let mut rqr_w = 0.0;
-        for group in 0..batch.groups {
-            for step in batch.warmup..batch.steps {
-                let tile = group * batch.steps + step;
-                let target = &batch.target[tile * row..(tile + 1) * row];
-                let (filled, trajectory) = (batch.filled(group), &mut self.trajectory);
-                rqr_w += self
-                    .bounds
-                    .tile(network, &batch.frames, tile, target, filled, loss, share, trajectory);
-            }
+        for (tile, filled) in batch.scored_tiles() {
+            let target = &batch.target[tile * row..(tile + 1) * row];
+            let trajectory = &mut self.trajectory;
+            rqr_w += self
+                .bounds
+                .tile(network, &batch.frames, tile, target, filled, loss, share, trajectory);
         }
         self.bounds.margin_gradients(raw, margin, &mut self.margin_gradients);
         for ((to, &lower), &upper) in self

@@ -14,7 +14,7 @@ use crate::initialise::{Purpose, generator, initial_parameters};
 use crate::interval_model::IntervalModel;
 use crate::kind::{Method, Precision};
 use crate::loss::RqrW;
-use crate::network::{Architecture, Block, Head, Layout, Role};
+use crate::network::{Architecture, Block, Layout, Role};
 use crate::signature::Signature;
 
 pub(super) struct Problem<T> {
@@ -26,7 +26,7 @@ pub(super) struct Problem<T> {
     pub(super) windows: Windows,
     pub(super) validation: Vec<Window>,
     pub(super) loss: RqrW,
-    /// Training and validation segments, as text.
+    /// Training and validation part, as JSON.
     parts: String,
     /// Of an ensemble; none otherwise.
     member_seeds: Vec<u64>,
@@ -38,20 +38,9 @@ impl<T: Real> Problem<T> {
     pub(super) fn new(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Self> {
         config.check()?;
         let method = config.model.method();
-        let Some(kind) = config.model.network() else {
+        let channels = (dataset.inputs().len(), dataset.outputs().len());
+        let Some(architecture) = Architecture::of(config, channels.0, channels.1) else {
             return Err(ModelError::option("model", config.model, "a network"));
-        };
-        let architecture = Architecture {
-            kind,
-            inputs: dataset.inputs().len(),
-            outputs: dataset.outputs().len(),
-            lags: config.lags,
-            hidden: config.hidden.clone(),
-            linear_path: config.linear_path,
-            head: match method {
-                Method::Interval | Method::Linear => Head::Point,
-                Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,
-            },
         };
         architecture.check()?;
         let windows = Windows::new(dataset, &split.train, config.lags, config.initial, config.window)?;
@@ -73,7 +62,7 @@ impl<T: Real> Problem<T> {
                 precision: Precision::of::<T>(),
                 ..config.clone()
             },
-            parts: format!("{:?} {:?}", split.train.segments(), split.validation.segments()),
+            parts: serde_json::to_string(&[&split.train, &split.validation]).unwrap_or_default(),
             member_seeds: (0..members).map(|_| seeds.next_u64()).collect(),
             layout: architecture.layout(),
             scaled: normaliser.scale(dataset),

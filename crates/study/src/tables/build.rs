@@ -7,7 +7,7 @@ use intervalid_model::{Margin, Method, ModelKind, Strategy};
 use serde::Serialize;
 
 use super::scoreboard::Scoreboard;
-use crate::cell::{Cell, margin_name, same_coverage};
+use crate::cell::{Cell, same_coverage};
 use crate::error::Result;
 use crate::published::{Published, TableMetric, published};
 use crate::record::{RunRecord, RunState};
@@ -209,7 +209,7 @@ impl TableKind {
                     let margins = [(1, Margin::Relu), (2, Margin::Abs)];
                     let margins = margins.into_iter().filter(|(_, margin)| spec.margins.contains(margin));
                     columns.extend(margins.map(|(number, margin)| Column {
-                        label: format!("{model}-{number} ({})", margin_name(margin)),
+                        label: format!("{model}-{number} ({})", margin.name()),
                         model,
                         strategy: Some(strategy),
                         margin: Some(margin),

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
+use intervalid_data::csv_cell;
+use intervalid_model::{Margin, Strategy};
+
 use super::build::{Mark, StudyTables, Table, TableCell};
-use crate::cell::{margin_name, strategy_name};
 use crate::error::StudyError;
 
 /// How tables are written.
@@ -58,10 +60,10 @@ impl StudyTables {
                 for (column, cell) in table.columns.iter().zip(&row.cells) {
                     let fields = [
                         table.kind.id().to_owned(),
-                        quoted(&row.dataset),
+                        csv_cell(&row.dataset).into_owned(),
                         column.model.to_string(),
-                        column.strategy.map_or("", strategy_name).to_owned(),
-                        column.margin.map_or("", margin_name).to_owned(),
+                        column.strategy.map_or("", Strategy::name).to_owned(),
+                        column.margin.map_or("", Margin::name).to_owned(),
                         table.coverage.to_string(),
                         row.metric.name().to_owned(),
                         optional(cell.ours.map(|ours| ours.mean)),
@@ -149,12 +151,4 @@ pub(crate) fn mean_std(mean: f64, std: Option<f64>, plus_minus: &str) -> String 
 
 fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }

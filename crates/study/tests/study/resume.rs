@@ -42,7 +42,7 @@ fn a_stopped_study_resumes_to_the_same_content() {
 
 /// Not a test: what [`a_killed_study_resumes_to_the_same_content`] runs and kills.
 #[test]
-#[ignore = "a helper process of another test"]
+#[ignore = "not a test: the process that a_killed_study_resumes_to_the_same_content starts and kills"]
 fn child() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         run(&small(), Path::new(&folder), 2);

@@ -29,7 +29,7 @@ pub(super) fn fit(name: &'static str, prepared: &Prepared, lags: Lags) -> Result
     let bands = model.simulate(&prepared.dataset, &prepared.split.test)?;
     Ok(ModelRow {
         name,
-        model: "arx",
+        model: ModelKind::Arx,
         lags,
         parameters: model.arx().coefficients.iter().map(|row| row.len() + 1).sum(),
         training: None,

@@ -9,12 +9,12 @@ use crate::error::Failure;
 use crate::output::Output;
 use crate::progress::Bar;
 
-/// Name in the table, name in JSON, network, strategy.
-type Plan = (&'static str, &'static str, ModelKind, Strategy);
+/// Name in the table, model, strategy.
+type Plan = (&'static str, ModelKind, Strategy);
 
 const PLANS: [Plan; 2] = [
-    ("cascade INODE", "inode", ModelKind::Inode, Strategy::Cascade),
-    ("joint ILSTM", "ilstm", ModelKind::Ilstm, Strategy::Joint),
+    ("cascade INODE", ModelKind::Inode, Strategy::Cascade),
+    ("joint ILSTM", ModelKind::Ilstm, Strategy::Joint),
 ];
 
 /// Fits both networks with the paper's settings, side by side. Each fit is a function of its settings alone, so the
@@ -33,7 +33,7 @@ pub(super) fn fit_all(prepared: &Prepared, epochs: Option<usize>, output: &Outpu
 }
 
 fn fit_one(
-    (name, model_name, network, strategy): Plan,
+    (name, kind, strategy): Plan,
     prepared: &Prepared,
     epochs: Option<usize>,
     bar: &Bar,
@@ -41,7 +41,7 @@ fn fit_one(
 ) -> Result<Fitted, Failure> {
     let mut config = FitConfig {
         coverage: COVERAGE,
-        ..FitConfig::paper(prepared.known.name, network, strategy)
+        ..FitConfig::paper(prepared.known.name, kind, strategy)
     };
     if let Some(epochs) = epochs {
         (config.epochs, config.margin_epochs) = (epochs, None);
@@ -62,7 +62,7 @@ fn fit_one(
     let validation = model.simulate(&prepared.dataset, &prepared.split.validation)?;
     let row = ModelRow {
         name,
-        model: model_name,
+        model: kind,
         lags: config.lags,
         parameters: model.theta().len(),
         training: Some(Training {

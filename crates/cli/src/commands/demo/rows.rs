@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use intervalid_data::{Dataset, KnownDataset, Lags, Split, known_dataset};
-use intervalid_model::{Band, Evaluation, IntervalModel, Metrics, Strategy, TrainInfo, evaluate};
+use intervalid_model::{Band, Evaluation, IntervalModel, Metrics, ModelKind, Strategy, TrainInfo, evaluate};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -41,8 +41,7 @@ impl Prepared {
 pub(super) struct ModelRow {
     /// As in the table.
     pub(super) name: &'static str,
-    /// `arx`, `inode` or `ilstm`.
-    pub(super) model: &'static str,
+    pub(super) model: ModelKind,
     pub(super) lags: Lags,
     /// Crisp parameters; every one of a network has two margins besides.
     pub(super) parameters: usize,
