@@ -30,6 +30,10 @@ const STEPS: &[Step] = &[
         run: data_sets,
     },
     Step {
+        name: "browser",
+        run: browser,
+    },
+    Step {
         name: "licences",
         run: repository::licences,
     },
@@ -129,6 +133,19 @@ fn data_sets() -> anyhow::Result<Outcome> {
             "tests on {} check nothing: set INTERVALID_DATA to their folder",
             missing.join(", ")
         ))
+    })
+}
+
+/// Tests of reports open them in Chromium and pass without one; as [`data_sets`], its absence is reported here.
+fn browser() -> anyhow::Result<Outcome> {
+    let named = std::env::var_os("CHROMIUM").filter(|path| !path.is_empty());
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let found = std::env::split_paths(&paths).any(|folder| names.iter().any(|name| folder.join(name).is_file()));
+    Ok(if named.is_some() || found {
+        Outcome::Passed
+    } else {
+        Outcome::Skipped("no report is opened: install Chromium, or set CHROMIUM to its program".into())
     })
 }
 

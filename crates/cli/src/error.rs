@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use intervalid_data::DataError;
 use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
+use intervalid_report::ReportError;
 use intervalid_study::StudyError;
 
 /// Who can mend it, and with that the exit code.
@@ -95,6 +96,17 @@ impl From<DataError> for Failure {
 impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {
         Self::run(anyhow::Error::new(error).context("cannot draw the picture"))
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Model(error) => error.into(),
+            ReportError::Study(error) => error.into(),
+            ReportError::Compare { .. } | ReportError::Format { .. } => Self::input(error),
+            _ => Self::run(error),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod format;
 mod history;
 mod interrupt;
 mod output;
+mod pages;
 mod plot;
 mod predictions;
 mod progress;

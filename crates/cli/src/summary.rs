@@ -1,12 +1,14 @@
 //! Metrics as tables with a plain-language reading.
 
 use intervalid_data::Dataset;
-use intervalid_model::{CWC_ETA, Evaluation, Metrics, Model, ROLLING_WINDOW};
+use intervalid_model::{CWC_ETA, Evaluation, Metrics, Model};
+use intervalid_report::reading;
 
 use crate::commands::FitResult;
 use crate::error::Failure;
 use crate::format::{percent, significant, table};
 use crate::output::Output;
+use crate::pages::REPORT;
 
 /// What a fit gave, and where it is.
 pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: &Output) -> Result<(), Failure> {
@@ -31,7 +33,11 @@ pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: 
             None => output.story(format_args!("\nThere is no {name} part."))?,
         }
     }
-    output.story(format_args!("\nWritten to {}", result.out.display()))?;
+    output.story(format_args!(
+        "\nWritten to {}: open {} in a browser",
+        result.out.display(),
+        result.out.join(REPORT).display()
+    ))?;
     Ok(())
 }
 
@@ -76,54 +82,4 @@ fn row(name: String, metrics: &Metrics, coverage: f64) -> Vec<String> {
         cell(metrics.interval_score, |value| significant(value, 4)),
         percent(coverage),
     ]
-}
-
-/// Coverage in words.
-pub(crate) fn reading(metrics: &Metrics, coverage: f64) -> String {
-    let (Some(picp), n) = (metrics.picp, metrics.n) else {
-        let step = metrics.diverged_at.unwrap_or(0) + 1;
-        return format!("the simulation ran away at step {step}; it has no metrics.");
-    };
-    let worst = metrics.worst_rolling_picp.unwrap_or(picp);
-    format!(
-        "{} of {n} samples inside; asked {:.0} %: {}. Worst {} in a row: {}.",
-        percent(picp),
-        100.0 * coverage,
-        if picp >= coverage { "kept" } else { "not kept" },
-        ROLLING_WINDOW.min(n),
-        percent(worst),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn coverage_in_words() {
-        let metrics = |picp| Metrics {
-            n: 499,
-            picp: Some(picp),
-            worst_rolling_picp: Some(0.71),
-            ..Metrics::default()
-        };
-        assert_eq!(
-            reading(&metrics(0.908), 0.9),
-            "90.8 % of 499 samples inside; asked 90 %: kept. Worst 100 in a row: 71.0 %."
-        );
-        assert!(reading(&metrics(0.899), 0.9).contains("asked 90 %: not kept."));
-    }
-
-    #[test]
-    fn a_diverged_simulation_is_told() {
-        let metrics = Metrics {
-            n: 7,
-            diverged_at: Some(7),
-            ..Metrics::default()
-        };
-        assert_eq!(
-            reading(&metrics, 0.9),
-            "the simulation ran away at step 8; it has no metrics."
-        );
-    }
 }

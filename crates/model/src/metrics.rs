@@ -222,7 +222,8 @@ pub fn coverage_by_horizon(runs: &[Scored<'_>], bin: usize) -> Vec<HorizonCovera
 }
 
 impl Scored<'_> {
-    fn inside(&self) -> impl Iterator<Item = bool> {
+    /// Whether each sample lies in its interval, ends included.
+    pub fn inside(&self) -> impl Iterator<Item = bool> {
         let ends = self.lower.iter().zip(self.upper);
         self.target
             .iter()

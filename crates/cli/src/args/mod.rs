@@ -9,11 +9,13 @@ use intervalid_data::DATA_DIR_VARIABLE;
 mod data;
 mod fit;
 mod model;
+mod report;
 mod study;
 
 pub(crate) use data::DataArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use study::{FiguresArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 
 const EXAMPLES: &str = "\
@@ -23,6 +25,7 @@ Examples:
   intervalid data show my.csv                what is in a record, which lags it suggests
   intervalid data show my.csv --input valve,pump --output level
   intervalid fit my.csv --out pump           identify a model with prediction intervals
+  intervalid report pump                     the page of the fit, in a browser
   intervalid predict pump new.csv            simulate new inputs with it
   intervalid study run paper --out paper     reproduce the tables of the paper
 
@@ -84,6 +87,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// One table of several fitted models
     Compare(CompareArgs),
+    /// One page to look at, of a fit or a study
+    Report(ReportArgs),
     /// Many fits at once: run a study, look at it
     #[command(subcommand)]
     Study(StudyCommand),

@@ -26,7 +26,10 @@ Examples:
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  intervalid compare dryer-arx dryer-cascade dryer-joint";
+  intervalid compare dryer-arx dryer-cascade dryer-joint
+  intervalid compare dryer-cascade dryer-joint --out comparison.html
+
+A linear model is always among them: where no fit is linear, the one that `fit` made beside its model.";
 
 /// A part of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -94,4 +97,7 @@ pub(crate) struct CompareArgs {
     /// Folders that `fit` wrote
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
+    /// Page with the models side by side [default: print the table only]
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) out: Option<PathBuf>,
 }

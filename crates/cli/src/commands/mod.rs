@@ -8,6 +8,7 @@ mod explain;
 mod fit;
 mod load;
 mod predict;
+mod report;
 mod study;
 
 pub(crate) use fit::FitResult;
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Evaluate(args) => evaluate::run(args, global, output),
         Command::Explain(args) => explain::run(args, output),
         Command::Compare(args) => compare::run(args, output),
+        Command::Report(args) => report::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),
     }
 }

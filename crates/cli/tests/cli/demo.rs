@@ -79,7 +79,14 @@ fn the_story() {
     files.sort();
     assert_eq!(
         files,
-        ["history.csv", "metrics.json", "model.safetensors", "predictions.csv"]
+        [
+            "history.csv",
+            "metrics.json",
+            "model.safetensors",
+            "predictions.csv",
+            "report.html",
+            "report.json"
+        ]
     );
 }
 

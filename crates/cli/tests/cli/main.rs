@@ -5,5 +5,6 @@ mod demo;
 mod errors;
 mod fit;
 mod help;
+mod report;
 mod study;
 mod support;

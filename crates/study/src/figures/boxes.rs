@@ -31,10 +31,7 @@ pub fn box_plots(store: &Store) -> Result<Vec<NamedFigure>> {
             }
             let models = models(&shown);
             let panel = |&metric: &TableMetric| BoxPanel {
-                title: match metric {
-                    TableMetric::Picp => "PICP - asked (points)".to_owned(),
-                    metric => metric.label().to_owned(),
-                },
+                title: metric.box_label().to_owned(),
                 groups: models.iter().map(|cell| group(metric, cell, &shown)).collect(),
                 target: (metric == TableMetric::Picp).then(|| Target {
                     value: 0.0,
@@ -74,11 +71,7 @@ fn models<'a>(runs: &[&'a RunRecord]) -> Vec<&'a Cell> {
 /// The seeds of one model. Coverage is shown as its distance to what was asked.
 fn group(metric: TableMetric, cell: &Cell, runs: &[&RunRecord]) -> BoxGroup {
     let label = labels::of(cell);
-    let asked = if metric == TableMetric::Picp {
-        100.0 * cell.coverage
-    } else {
-        0.0
-    };
+    let asked = metric.box_origin(cell.coverage);
     let own = runs.iter().filter(|run| labels::of(&run.cell) == label);
     let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.all)? - asked));
     let (strategy, margin) = (cell.strategy, cell.margin);

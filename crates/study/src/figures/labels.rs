@@ -6,7 +6,8 @@ use crate::cell::{Cell, same_coverage};
 use crate::record::RunRecord;
 
 /// As the paper names its models: `C-ILSTM-1`, with 1 for relu and 2 for abs; baselines by their own names.
-pub(super) fn of(cell: &Cell) -> String {
+#[must_use]
+pub fn of(cell: &Cell) -> String {
     let strategy = match cell.strategy {
         Some(Strategy::Cascade) => "C-",
         Some(Strategy::Joint) => "J-",
@@ -30,7 +31,8 @@ pub(super) fn of(cell: &Cell) -> String {
 }
 
 /// One colour per way to an interval.
-pub(super) fn colour(cell: &Cell) -> usize {
+#[must_use]
+pub fn colour(cell: &Cell) -> usize {
     match (cell.model.method(), cell.strategy) {
         (Method::Interval, Some(Strategy::Joint)) => 1,
         (Method::Interval, _) => 0,

@@ -13,6 +13,7 @@ use crate::store::Store;
 
 pub use boxes::box_plots;
 pub use elasticity::{elasticity_bars, elasticity_heat_maps};
+pub use labels::{colour as model_colour, of as model_label};
 pub use snapshots::snapshots;
 
 /// The data set whose elasticity the paper shows.

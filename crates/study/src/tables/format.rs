@@ -97,6 +97,16 @@ impl super::build::TableKind {
 }
 
 impl Mark {
+    /// ✓, ~ or ✗.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Better => "✓",
+            Self::Within => "~",
+            Self::Worse => "✗",
+        }
+    }
+
     /// `better`, `within` or `worse`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -119,8 +129,23 @@ impl Table {
 }
 
 impl TableCell {
+    /// Ours as `mean ± std`; a dash if no run has a value.
+    #[must_use]
+    pub fn ours_text(&self) -> String {
+        self.ours
+            .map_or_else(|| "–".to_owned(), |ours| mean_std(ours.mean, ours.std, " ± "))
+    }
+
+    /// The paper's as `mean ± std`.
+    #[must_use]
+    pub fn published_text(&self) -> Option<String> {
+        let published = self.published?;
+        Some(mean_std(published.mean, Some(published.std), " ± "))
+    }
+
     /// What is wrong with the runs of a cell, such as `2 missing, 1 failed`; empty if nothing.
-    pub(crate) fn remarks(&self) -> String {
+    #[must_use]
+    pub fn remarks(&self) -> String {
         let counts = [
             (self.missing, "missing"),
             (self.failed, "failed"),

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::build::{Mark, StudyTables, Table, TableCell};
-use super::format::mean_std;
+use super::build::{StudyTables, Table, TableCell};
 
 impl StudyTables {
     pub(crate) fn markdown(&self) -> String {
@@ -57,19 +56,12 @@ impl Table {
 
 impl TableCell {
     fn markdown(&self) -> String {
-        let mut text = match self.ours {
-            Some(ours) => mean_std(ours.mean, ours.std, " ± "),
-            None => "–".to_owned(),
-        };
+        let mut text = self.ours_text();
         if let Some(mark) = self.mark {
-            text += match mark {
-                Mark::Better => " ✓",
-                Mark::Within => " ~",
-                Mark::Worse => " ✗",
-            };
+            text += &format!(" {}", mark.symbol());
         }
-        if let Some(published) = self.published {
-            text += &format!(" / {}", mean_std(published.mean, Some(published.std), " ± "));
+        if let Some(published) = self.published_text() {
+            text += &format!(" / {published}");
         }
         let remarks = self.remarks();
         if !remarks.is_empty() {

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use intervalid_data::{DataError, DeadTimeConfig, estimate_dead_time};
+use intervalid_model::Model;
+use intervalid_report::{Baseline, FitReport, PartBands};
 use serde::Serialize;
 
 use super::rows::{COVERAGE, Fitted, ModelRow, Prepared};
@@ -11,11 +13,19 @@ use super::{arx, networks, story};
 use crate::error::Failure;
 use crate::history::history_csv;
 use crate::output::Output;
+use crate::pages::{REPORT, REPORT_DATA, write_report};
 use crate::predictions::predictions_csv;
 use crate::write::OutFolder;
 
 /// What the demo writes.
-pub(super) const FILES: [&str; 4] = ["predictions.csv", "history.csv", "model.safetensors", "metrics.json"];
+pub(super) const FILES: [&str; 6] = [
+    "predictions.csv",
+    "history.csv",
+    "model.safetensors",
+    REPORT_DATA,
+    REPORT,
+    "metrics.json",
+];
 
 /// The JSON object, also `metrics.json`.
 #[derive(Serialize)]
@@ -28,7 +38,7 @@ struct Report<'a> {
     /// The model that the files are of.
     chosen: &'a str,
     out: &'a Path,
-    files: [&'a str; 4],
+    files: [&'a str; 6],
 }
 
 /// Fits linear models and interval networks to the hair dryer and writes the better network's results into `out`.
@@ -59,6 +69,7 @@ pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<
         files: FILES,
     };
     write(&folder, &prepared, chosen, &report)?;
+    write_page(&folder, &prepared, chosen, &linear[1])?;
     if output.is_json() {
         return output.json(&report);
     }
@@ -78,7 +89,7 @@ fn choose(networks: &[Fitted]) -> Option<&Fitted> {
 }
 
 fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
-    let [predictions, history, model, metrics] = FILES;
+    let [predictions, history, model, .., metrics] = FILES;
     let test = &prepared.split.test;
     let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands)?;
     folder.write(predictions, text.as_bytes())?;
@@ -87,4 +98,33 @@ fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Repo
     // Last, so that metrics are of a complete folder.
     let text = serde_json::to_string_pretty(report)? + "\n";
     folder.write(metrics, text.as_bytes())
+}
+
+/// The page of the chosen network, with the linear model beside it.
+fn write_page(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, linear: &ModelRow) -> Result<(), Failure> {
+    let Prepared { dataset, split, .. } = prepared;
+    let validation = chosen.model.simulate(dataset, &split.validation)?;
+    let train = chosen.model.simulate(dataset, &split.train)?;
+    let parts = [
+        ("test", &chosen.row.bands),
+        ("validation", &validation),
+        ("training", &train),
+    ];
+    let model = Model::from(chosen.model.clone());
+    let report = FitReport {
+        dataset,
+        split,
+        model: &model,
+        info: &chosen.info,
+        parts: &parts.map(|(name, bands)| PartBands { name, bands }),
+        baseline: Some(&Baseline {
+            lags: linear.lags,
+            test: linear.test.clone(),
+        }),
+        preset: "paper",
+        config: &toml::to_string(model.config()).map_err(Failure::run)?,
+        commands: &["intervalid demo".to_owned()],
+    };
+    write_report(folder, &report)?;
+    Ok(())
 }

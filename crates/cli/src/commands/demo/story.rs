@@ -4,13 +4,13 @@ use std::path::Path;
 
 use intervalid_data::{Lags, Split};
 use intervalid_model::{CWC_ETA, Metrics};
+use intervalid_report::reading;
 
 use super::rows::{COVERAGE, ModelRow, Prepared};
 use super::run::FILES;
 use crate::error::Failure;
 use crate::format::{count, percent, seconds, significant, table};
 use crate::output::Output;
-use crate::summary::reading;
 
 /// Differences below this share are none to a reader.
 const ALIKE: f64 = 0.05;
@@ -164,9 +164,10 @@ fn verdict(arx: f64, network: f64) -> String {
 
 /// Where things are, and what to do now.
 pub(super) fn next(folder: &Path, chosen: &ModelRow, output: &Output) -> Result<(), Failure> {
-    let [predictions, history, model, metrics] = FILES;
+    let [predictions, history, model, _, report, metrics] = FILES;
     output.story(format_args!(
         "\nWritten to {} for the {}, the better network on the validation part:\n  \
+         {report:19}all of this to look at: open it in a browser\n  \
          {predictions:19}measured output, simulation and band over the test part\n  \
          {history:19}losses of every epoch\n  \
          {model:19}the fitted model\n  \
@@ -175,6 +176,7 @@ pub(super) fn next(folder: &Path, chosen: &ModelRow, output: &Output) -> Result<
          intervalid data show my.csv --input u --output y\n  \
          intervalid fit my.csv --input u --output y --out my-fit\n  \
          intervalid predict my-fit my.csv --input u --output y --plot band.svg\n\
+         The fit's page is my-fit/report.html. \
          Other data sets: intervalid data list",
         folder.display(),
         chosen.name,

@@ -9,6 +9,7 @@ use intervalid_data::{Dataset, Part, Split, runs};
 use intervalid_model::{
     Band, Evaluation, FitOptions, Model, ModelError, Progress, StopReason, TrainInfo, evaluate, map_parallel,
 };
+use intervalid_report::{Baseline, FitReport, PartBands};
 
 use super::config::{ConfigFile, PAPER, config_toml, resolve};
 use super::result::FitResult;
@@ -18,6 +19,7 @@ use crate::format::count;
 use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
+use crate::pages::{REPORT, REPORT_DATA, repeat_command, write_report};
 use crate::predictions::predictions_csv;
 use crate::request::DataRequest;
 use crate::request::threads;
@@ -38,7 +40,7 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
 
-const FILES: [&str; 5] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY];
+const FILES: [&str; 7] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY, REPORT_DATA, REPORT];
 
 /// At most this much work is lost by a crash; a checkpoint of every epoch would cost more than the epochs.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
@@ -88,9 +90,17 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let trained = train(&dataset, &split, &config, &checkpoint, output);
     let (model, info) = trained.inspect_err(|_| folder.abandon())?;
     let simulate = |part: &&Part| simulate(&model, &dataset, part);
-    let mut bands = map_parallel(&[&split.test, &split.validation], threads(args.threads), simulate).into_iter();
-    let (test, validation) = (bands.next().transpose()?, bands.next().transpose()?);
-    let (test, validation) = (test.unwrap_or_default(), validation.unwrap_or_default());
+    let parts = [&split.test, &split.validation, &split.train];
+    let bands = map_parallel(&parts, threads(args.threads), simulate);
+    let [test, validation, train]: [Vec<Band>; 3] = bands
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?
+        .try_into()
+        .unwrap_or_default();
+    let baseline = Baseline::fit(&dataset, &split, model.config()).unwrap_or_else(|error| {
+        output.warning(format_args!("no linear model to compare with: {error}"));
+        None
+    });
     let evaluations = [
         evaluation(&dataset, &test, &model)?,
         evaluation(&dataset, &validation, &model)?,
@@ -100,9 +110,27 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
     folder.remove(METRICS)?;
     model.save(folder.path().join(MODEL))?;
-    folder.write(CONFIG, config_toml(model.config(), &data)?.as_bytes())?;
+    let config = config_toml(model.config(), &data)?;
+    folder.write(CONFIG, config.as_bytes())?;
     folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test)?.as_bytes())?;
     folder.write(HISTORY, history_csv(&info).as_bytes())?;
+    let parts = [("test", &test), ("validation", &validation), ("training", &train)];
+    let report = FitReport {
+        dataset: &dataset,
+        split: &split,
+        model: &model,
+        info: &info,
+        parts: &parts.map(|(name, bands)| PartBands { name, bands }),
+        baseline: baseline.as_ref(),
+        preset: PAPER,
+        config: &config,
+        commands: &[repeat_command(
+            &data,
+            global,
+            &folder.path().join(CONFIG).display().to_string(),
+        )],
+    };
+    write_report(&folder, &report)?;
     let text = serde_json::to_string_pretty(&result)? + "\n";
     folder.write(METRICS, text.as_bytes())?;
     // The fit is whole; a leftover would only be taken up to do nothing.

@@ -1,0 +1,80 @@
+//! `intervalid report`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use intervalid_report::{Page, study_page};
+use serde::Serialize;
+
+use super::fit::METRICS;
+use crate::args::ReportArgs;
+use crate::error::Failure;
+use crate::output::Output;
+use crate::pages::{REPORT, REPORT_DATA};
+use crate::write::OutFile;
+
+/// The database of a study.
+const STUDY: &str = "study.sqlite";
+
+/// The JSON object.
+#[derive(Serialize)]
+struct Written<'a> {
+    /// `fit` or `study`.
+    kind: &'a str,
+    out: &'a Path,
+    bytes: usize,
+}
+
+/// Writes the page of what a fit or a study recorded; nothing is computed again.
+pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
+    let folder = &args.folder;
+    let is_study = folder.join(STUDY).is_file();
+    let out: PathBuf = args.out.clone().unwrap_or_else(|| folder.join(REPORT));
+    let page = match is_study {
+        true => output.working("reading the study", || study_page(folder))?,
+        false => read_page(folder)?,
+    };
+    let file = OutFile::open(&out, "--out")?;
+    let html = page.to_html()?;
+    file.write(html.as_bytes())?;
+    if output.is_json() {
+        return output.json(&Written {
+            kind: if is_study { "study" } else { "fit" },
+            out: &out,
+            bytes: html.len(),
+        });
+    }
+    output.story(format_args!(
+        "Written to {} ({:.1} MB): open it in a browser",
+        out.display(),
+        html.len() as f64 / 1e6
+    ))?;
+    Ok(())
+}
+
+/// The page that a fit kept the data of.
+pub(super) fn read_page(folder: &Path) -> Result<Page, Failure> {
+    let path = folder.join(REPORT_DATA);
+    if !path.is_file() {
+        let (found, hint) = match (folder.exists(), folder.join(METRICS).is_file()) {
+            (false, _) => (
+                "no such folder".to_owned(),
+                "name a folder that `intervalid fit` or `study run` wrote",
+            ),
+            (_, true) => (
+                format!("this fit has no {REPORT_DATA}: it is of an earlier version"),
+                "run the fit again to get a report",
+            ),
+            _ => (
+                format!("neither a fit ({REPORT_DATA}) nor a study ({STUDY}) is in it"),
+                "name a folder that `intervalid fit` or `study run` wrote",
+            ),
+        };
+        return Err(Failure::input(anyhow!("{}: {found}", folder.display())).with_hint(hint));
+    }
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("{}: cannot be read", path.display()))
+        .map_err(Failure::input)?;
+    let page = Page::from_json(&text).with_context(|| format!("{}: is damaged", path.display()));
+    page.map_err(|error| Failure::input(error).with_hint("run the fit again to get a report"))
+}

@@ -1,0 +1,62 @@
+//! Reports as files of a fit's folder.
+
+use intervalid_report::{FitReport, Page, fit_page};
+
+use crate::args::{DataArgs, GlobalArgs};
+use crate::error::Failure;
+use crate::write::OutFolder;
+
+/// The page of a fit.
+pub(crate) const REPORT: &str = "report.html";
+/// What the page shows, so that it can be written again and be compared with others.
+pub(crate) const REPORT_DATA: &str = "report.json";
+
+/// Writes the page of a fit and its data.
+pub(crate) fn write_report(folder: &OutFolder, report: &FitReport<'_>) -> Result<Page, Failure> {
+    let page = fit_page(report)?;
+    folder.write(REPORT_DATA, page.to_json().as_bytes())?;
+    folder.write(REPORT, page.to_html()?.as_bytes())?;
+    Ok(page)
+}
+
+/// The command that reads the same data with the settings in `config`: what a configuration file has no keys for are
+/// options of it.
+pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str) -> String {
+    let mut words = vec!["intervalid".to_owned(), "fit".to_owned()];
+    words.extend(data.data.iter().cloned());
+    words.extend(["--config".to_owned(), config.to_owned()]);
+    if let Some(character) = data.delimiter {
+        words.extend(["--delimiter".to_owned(), character.to_string()]);
+    }
+    if data.decimal == intervalid_data::Decimal::Comma {
+        words.extend(["--decimal".to_owned(), ",".to_owned()]);
+    }
+    if data.missing == intervalid_data::MissingPolicy::Split {
+        words.extend(["--missing".to_owned(), "split".to_owned()]);
+    }
+    if let Some(folder) = global.data_dir.as_ref().filter(|folder| !folder.is_empty()) {
+        words.extend(["--data-dir".to_owned(), folder.to_string_lossy().into_owned()]);
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+".contains(character);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_shell() {
+        assert_eq!(quoted("run-1.csv"), "run-1.csv");
+        assert_eq!(quoted("it's here.csv"), "'it'\\''s here.csv'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,289 @@
+// Charts of lines, bands and bars, drawn by uPlot.
+const charts = (() => {
+  const FONT = "12px system-ui, 'Segoe UI', Roboto, Arial, sans-serif";
+  const groups = new Map();
+
+  // Sixteen-bit steps between low and high in base64; the largest step stands for a missing value.
+  function decode(column) {
+    const bytes = Uint8Array.from(atob(column.data), (character) => character.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    const values = new Array(bytes.length / 2);
+    const size = column.high / 65534 - column.low / 65534;
+    for (let index = 0; index < values.length; index++) {
+      const step = view.getUint16(2 * index, true);
+      values[index] = step === 65535 ? null : column.low + step * size;
+    }
+    return values;
+  }
+
+  function number(value) {
+    if (value === null || value === undefined) return "–";
+    if (value === 0) return "0";
+    const size = Math.abs(value);
+    return size >= 1e6 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  }
+
+  function axis(label, extra) {
+    return Object.assign({
+      label,
+      labelSize: 20,
+      size: 32,
+      labelFont: FONT,
+      font: FONT,
+      stroke: theme.colour("text"),
+      grid: { stroke: theme.colour("grid"), width: 1 },
+      ticks: { stroke: theme.colour("line"), width: 1, size: 5 },
+    }, extra);
+  }
+
+  function verticalAxis(label, extra) {
+    const size = (_, values) => {
+      const longest = Math.max(0, ...(values || []).filter(Boolean).map((text) => String(text).length));
+      return 22 + 7 * longest;
+    };
+    return axis(label, Object.assign({ size, values: (_, splits) => splits.map((value) => value === null ? null : number(value)) }, extra));
+  }
+
+  // Labels at whole numbers. Where not all have room, every second or third is shown.
+  function categoryAxis(label, names) {
+    const longest = Math.max(0, ...names.map((name) => name.length));
+    const turned = longest * names.length > 60 || longest > 14;
+    const room = (u) => Math.ceil(names.length * (turned ? 15 : 7 * (longest + 2)) / Math.max(1, u.bbox.width / devicePixelRatio));
+    return axis(label, {
+      splits: () => names.map((_, index) => index),
+      values: (u, splits) => splits.map((index) => index % room(u) === 0 ? names[index] : ""),
+      rotate: turned ? 50 : 0,
+      size: turned ? Math.min(130, 16 + 6 * longest) : 34,
+      grid: { show: false },
+      space: 1,
+    });
+  }
+
+  function size(element) {
+    const width = Math.max(240, element.clientWidth);
+    return { width, height: width < 500 ? 260 : 320 };
+  }
+
+  // Dashed lines with a name at their right end.
+  function references(lines) {
+    return (u) => {
+      const { ctx, bbox } = u;
+      const scale = devicePixelRatio;
+      ctx.save();
+      ctx.strokeStyle = ctx.fillStyle = theme.colour("outside");
+      ctx.lineWidth = 1.5 * scale;
+      ctx.setLineDash([6 * scale, 4 * scale]);
+      ctx.font = `${11 * scale}px system-ui, sans-serif`;
+      ctx.textAlign = "right";
+      for (const line of lines) {
+        const y = Math.round(u.valToPos(line.value, "y", true));
+        if (!(y >= bbox.top && y <= bbox.top + bbox.height)) continue;
+        ctx.beginPath();
+        ctx.moveTo(bbox.left, y);
+        ctx.lineTo(bbox.left + bbox.width, y);
+        ctx.stroke();
+        const below = y < bbox.top + 16 * scale;
+        ctx.fillText(line.label, bbox.left + bbox.width - 4 * scale, y + (below ? 13 : -4) * scale);
+      }
+      ctx.restore();
+    };
+  }
+
+  // Charts of a group show the same stretch.
+  function join(u, name) {
+    if (!groups.has(name)) groups.set(name, new Set());
+    const group = groups.get(name);
+    group.add(u);
+    let busy = false;
+    u.hooks.setScale = (u.hooks.setScale || []).concat((_, key) => {
+      if (key !== "x" || busy) return;
+      busy = true;
+      const { min, max } = u.scales.x;
+      for (const other of group) {
+        if (other !== u && (other.scales.x.min !== min || other.scales.x.max !== max)) other.setScale("x", { min, max });
+      }
+      busy = false;
+    });
+    u.hooks.destroy = (u.hooks.destroy || []).concat(() => group.delete(u));
+  }
+
+  // Keys and fingers have no drag: buttons do the same.
+  function zoomButtons(figure, u) {
+    const bar = document.createElement("div");
+    bar.className = "zoom";
+    const all = () => [u.data[0][0], u.data[0][u.data[0].length - 1]];
+    const show = (centre, width) => {
+      const [first, last] = all();
+      const half = Math.min(width, last - first) / 2;
+      const middle = Math.min(Math.max(centre, first + half), last - half);
+      u.setScale("x", { min: middle - half, max: middle + half });
+    };
+    const now = () => {
+      const { min, max } = u.scales.x;
+      return [(min + max) / 2, max - min];
+    };
+    const actions = [
+      ["−", "Zoom out", () => { const [centre, width] = now(); show(centre, 2 * width); }],
+      ["+", "Zoom in", () => { const [centre, width] = now(); show(centre, width / 2); }],
+      ["←", "Earlier", () => { const [centre, width] = now(); show(centre - width / 3, width); }],
+      ["→", "Later", () => { const [centre, width] = now(); show(centre + width / 3, width); }],
+      ["↺", "Whole record", () => { const [first, last] = all(); u.setScale("x", { min: first, max: last }); }],
+    ];
+    for (const [text, title, act] of actions) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text;
+      button.title = title;
+      button.setAttribute("aria-label", title);
+      button.addEventListener("click", act);
+      bar.append(button);
+    }
+    figure.querySelector("figcaption").after(bar);
+  }
+
+  // Shift and drag moves the stretch that is shown.
+  function pan(u) {
+    u.over.addEventListener("mousedown", (down) => {
+      if (!down.shiftKey || down.button !== 0) return;
+      down.stopImmediatePropagation();
+      down.preventDefault();
+      const { min, max } = u.scales.x;
+      const unit = (max - min) / u.over.clientWidth;
+      const move = (event) => {
+        const shift = (down.clientX - event.clientX) * unit;
+        u.setScale("x", { min: min + shift, max: max + shift });
+      };
+      const up = () => {
+        document.removeEventListener("mousemove", move);
+        document.removeEventListener("mouseup", up);
+      };
+      document.addEventListener("mousemove", move);
+      document.addEventListener("mouseup", up);
+    }, true);
+  }
+
+  function band(figure, spec, box) {
+    const measured = decode(spec.measured);
+    const x = measured.map((_, index) => spec.x.start + spec.x.step * index);
+    const outside = new Array(x.length).fill(null);
+    spec.outside.forEach((index) => { outside[index] = measured[index]; });
+    const value = (_, raw) => number(raw);
+    const dots = { show: true, size: 6, fill: theme.colour("outside"), stroke: theme.colour("outside") };
+    const options = {
+      ...size(box),
+      scales: { x: { time: false } },
+      axes: [axis(spec.x.label), verticalAxis(spec.y_label)],
+      cursor: { drag: { x: true, y: false }, sync: { key: spec.sync, setSeries: false } },
+      series: [
+        { label: spec.x.label, value },
+        { label: "upper", stroke: theme.colour("prediction"), width: 0.5, points: { show: false }, value },
+        { label: "lower", stroke: theme.colour("prediction"), width: 0.5, points: { show: false }, value },
+        { label: "simulated", stroke: theme.colour("prediction"), width: 1.6, points: { show: false }, value },
+        { label: "measured", stroke: theme.colour("measured"), width: 1, points: { show: false }, value },
+        { label: "outside", stroke: theme.colour("outside"), paths: () => null, points: dots, value },
+      ],
+      bands: [{ series: [1, 2], fill: theme.colour("band") }],
+    };
+    const u = new uPlot(options, [x, decode(spec.upper), decode(spec.lower), decode(spec.prediction), measured, outside], box);
+    zoomButtons(figure, u);
+    pan(u);
+    join(u, spec.sync);
+    return u;
+  }
+
+  const PATHS = {
+    line: () => undefined,
+    step: () => uPlot.paths.stepped({ align: 1 }),
+    stem: () => uPlot.paths.bars({ size: [0.25, 4] }),
+  };
+
+  function lines(_, spec, box) {
+    const value = (_, raw) => number(raw);
+    const positive = (values) => spec.log ? values.map((raw) => raw > 0 ? raw : null) : values;
+    const options = {
+      ...size(box),
+      scales: { x: { time: false }, y: spec.y_range ? { range: () => spec.y_range } : { distr: spec.log ? 3 : 1 } },
+      axes: [axis(spec.x_label), verticalAxis(spec.y_label)],
+      cursor: { drag: { x: true, y: false } },
+      series: [{ label: spec.x_label, value }].concat(spec.series.map((series, index) => ({
+        label: series.name,
+        stroke: theme.series(index),
+        fill: series.style === "stem" ? theme.series(index) : undefined,
+        width: 1.5,
+        dash: index % 2 && spec.series.length > 1 ? [6, 3] : undefined,
+        paths: PATHS[series.style](),
+        points: { show: series.style === "stem", size: 5 },
+        value,
+      }))),
+      hooks: { draw: [references(spec.references)] },
+    };
+    return new uPlot(options, [spec.x].concat(spec.series.map((series) => positive(series.values))), box);
+  }
+
+  function scatter(_, spec, box) {
+    const value = (_, raw) => number(raw);
+    const diagonal = (u) => {
+      const { ctx, bbox } = u;
+      const end = Math.min(u.scales.x.max, u.scales.y.max);
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      ctx.strokeStyle = theme.colour("outside");
+      ctx.lineWidth = 1.5 * devicePixelRatio;
+      ctx.beginPath();
+      ctx.moveTo(u.valToPos(0, "x", true), u.valToPos(0, "y", true));
+      ctx.lineTo(u.valToPos(end, "x", true), u.valToPos(end, "y", true));
+      ctx.stroke();
+      ctx.restore();
+    };
+    const fromZero = (_, low, high) => [0, (high > 0 ? high : 1) * 1.05];
+    const options = {
+      ...size(box),
+      scales: { x: { time: false, range: fromZero }, y: { range: fromZero } },
+      axes: [axis(spec.x_label, { values: (_, splits) => splits.map(number) }), verticalAxis(spec.y_label)],
+      cursor: { drag: { x: true, y: false } },
+      series: [
+        { label: spec.x_label, value },
+        { label: spec.y_label, stroke: theme.colour("prediction"), paths: () => null, points: { show: true, size: 4, fill: theme.colour("band") }, value },
+      ],
+      hooks: { draw: [diagonal] },
+    };
+    return new uPlot(options, [decode(spec.x), decode(spec.y)], box);
+  }
+
+  function bars(_, spec, box) {
+    const shape = size(box);
+    const axisX = categoryAxis(spec.x_label, spec.categories);
+    const values = spec.log ? spec.values.map((raw) => raw > 0 ? raw : null) : spec.values;
+    const asked = spec.references.map((line) => line.value);
+    const fromZero = (_, low, high) => spec.y_range || [Math.min(0, low), 1.08 * Math.max(high, ...asked, 0)];
+    const options = {
+      width: shape.width,
+      height: shape.height + (axisX.rotate ? 50 : 0),
+      scales: {
+        x: { time: false, range: () => [-0.6, spec.categories.length - 0.4] },
+        y: spec.log ? { distr: 3 } : { range: fromZero },
+      },
+      axes: [axisX, verticalAxis(spec.y_label)],
+      cursor: { drag: { x: false, y: false } },
+      series: [
+        { label: spec.x_label || "model", value: (_, raw) => raw === null || raw === undefined ? "–" : spec.categories[raw] },
+        {
+          label: spec.y_label,
+          stroke: theme.colour("prediction"),
+          fill: theme.colour("band"),
+          width: 1.5,
+          paths: uPlot.paths.bars({ size: [0.7, 70] }),
+          fillTo: (u) => spec.log ? u.scales.y.min : 0,
+          points: { show: false },
+          value: (_, raw) => number(raw),
+        },
+      ],
+      hooks: { draw: [references(spec.references)] },
+    };
+    return new uPlot(options, [spec.categories.map((_, index) => index), values], box);
+  }
+
+  return { band, lines, scatter, bars, axis, verticalAxis, categoryAxis, references, size, number, decode };
+})();

@@ -1,0 +1,188 @@
+//! Where in a record the band holds, and whether it is wide where errors are large.
+
+use intervalid_data::Dataset;
+use intervalid_model::{Band, ROLLING_WINDOW, Scored, coverage_by_horizon, scored};
+use serde::Serialize;
+
+use super::runs::axis;
+use crate::chart::{BarsChart, Chart, LinesChart, Reference, ScatterChart, Series, SeriesStyle};
+use crate::column::{Column, rounded};
+use crate::error::Result;
+use crate::text::{asked, labelled, percent};
+
+/// Bars of the chart by horizon.
+const BINS: usize = 20;
+/// Points of a scatter; more would only cover each other.
+const POINTS: usize = 4000;
+
+/// Coverage of one output.
+#[derive(Serialize)]
+pub(super) struct CoverageView {
+    output: String,
+    rolling: Option<Chart>,
+    horizon: Option<Chart>,
+    scatter: Chart,
+    /// Width against error in words.
+    reading: String,
+}
+
+pub(super) fn views(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Vec<CoverageView>> {
+    let mut views = Vec::new();
+    for (index, channel) in dataset.outputs().iter().enumerate() {
+        let runs = scored(dataset, bands, index)?;
+        if runs.iter().all(|run| run.target.is_empty()) {
+            continue;
+        }
+        let unit = channel.unit.as_deref();
+        let (scatter, reading) = width_against_error(&runs, &channel.name, unit);
+        views.push(CoverageView {
+            output: channel.name.clone(),
+            rolling: rolling(dataset, bands, &runs, &channel.name, coverage),
+            horizon: horizon(&runs, &channel.name, coverage),
+            scatter,
+            reading,
+        });
+    }
+    Ok(views)
+}
+
+fn reference(coverage: f64) -> Vec<Reference> {
+    vec![Reference {
+        value: 100.0 * coverage,
+        label: format!("asked {}", asked(coverage)),
+    }]
+}
+
+/// Share inside of the samples up to here, run by run; several runs stand one after the other with a gap between.
+fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Scored<'_>], name: &str, coverage: f64) -> Option<Chart> {
+    let longest = runs.iter().map(|run| run.target.len()).max()?;
+    let window = ROLLING_WINDOW.min(longest.div_ceil(3)).max(1);
+    let (mut x, mut values) = (Vec::new(), Vec::new());
+    let first = if let [band] = bands {
+        band.first + band.warmup
+    } else {
+        0
+    };
+    let axis = axis(dataset, first);
+    let mut position = 0;
+    for run in runs {
+        let inside: Vec<bool> = run.inside().collect();
+        let mut count = 0;
+        for (index, &now) in inside.iter().enumerate() {
+            count += usize::from(now);
+            if let Some(oldest) = (index + 1).checked_sub(window) {
+                x.push(axis.start + axis.step * (position + index) as f64);
+                values.push(100.0 * count as f64 / window as f64);
+                count -= usize::from(inside[oldest]);
+            }
+        }
+        position += inside.len();
+        x.push(axis.start + axis.step * (position as f64 - 0.5));
+        values.push(f64::NAN);
+    }
+    let thinned = |values: Vec<f64>| {
+        let every = values.len().div_ceil(POINTS);
+        values.into_iter().step_by(every.max(1))
+    };
+    Some(Chart::Lines(LinesChart {
+        title: format!("Coverage of {name} over time, {window} samples at a time"),
+        x_label: axis.label,
+        y_label: "inside (%)".to_owned(),
+        x: thinned(x).collect(),
+        series: vec![Series {
+            name: "inside (%)".to_owned(),
+            values: rounded(thinned(values)),
+            style: SeriesStyle::Line,
+        }],
+        references: reference(coverage),
+        log: false,
+        y_range: Some([0.0, 102.0]),
+    }))
+}
+
+fn horizon(runs: &[Scored<'_>], name: &str, coverage: f64) -> Option<Chart> {
+    let longest = runs.iter().map(|run| run.target.len()).max()?;
+    let bins = coverage_by_horizon(runs, longest.div_ceil(BINS));
+    Some(Chart::Bars(BarsChart {
+        title: format!("Coverage of {name} by steps since the last known output"),
+        x_label: "steps since the last known output".to_owned(),
+        y_label: "inside (%)".to_owned(),
+        categories: bins.iter().map(|bin| format!("{}–{}", bin.first, bin.last)).collect(),
+        values: rounded(bins.iter().map(|bin| 100.0 * bin.picp)),
+        references: reference(coverage),
+        log: false,
+        y_range: Some([0.0, 102.0]),
+    }))
+}
+
+/// A point per sample: the half of the band on the error's side, and the error. Above the diagonal it is outside.
+fn width_against_error(runs: &[Scored<'_>], name: &str, unit: Option<&str>) -> (Chart, String) {
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    for run in runs {
+        for k in 0..run.target.len() {
+            let error = run.target[k] - run.centre[k];
+            let half = if error < 0.0 {
+                run.centre[k] - run.lower[k]
+            } else {
+                run.upper[k] - run.centre[k]
+            };
+            pairs.push((half, error.abs()));
+        }
+    }
+    pairs.retain(|(half, error)| half.is_finite() && error.is_finite());
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let reading = width_reading(&pairs);
+    let every = pairs.len().div_ceil(POINTS).max(1);
+    let shown: Vec<(f64, f64)> = pairs.into_iter().step_by(every).collect();
+    let chart = Chart::Scatter(ScatterChart {
+        title: format!("Width of the band of {name} against the error"),
+        x_label: labelled("half-width on the error's side", unit),
+        y_label: labelled("|error|", unit),
+        x: Column::new(shown.iter().map(|pair| pair.0)),
+        y: Column::new(shown.iter().map(|pair| pair.1)),
+        diagonal: "edge of the band".to_owned(),
+    });
+    (chart, reading)
+}
+
+/// Whether the narrow half of the samples is covered as well as the wide half.
+fn width_reading(sorted: &[(f64, f64)]) -> String {
+    let (narrow, wide) = sorted.split_at(sorted.len() / 2);
+    let inside = |half: &[(f64, f64)]| {
+        let inside = half.iter().filter(|(half, error)| error <= half).count();
+        inside as f64 / half.len().max(1) as f64
+    };
+    let mean_error = |half: &[(f64, f64)]| half.iter().map(|pair| pair.1).sum::<f64>() / half.len().max(1) as f64;
+    let ratio = mean_error(wide) / mean_error(narrow);
+    let sizes = match ratio {
+        ratio if !ratio.is_finite() => String::new(),
+        ratio if ratio > 1.1 => {
+            format!(" Errors are {ratio:.1} times as large where the band is wide: its width means something.")
+        }
+        _ => " Errors are no larger where the band is wide: its width says little here.".to_owned(),
+    };
+    format!(
+        "{} inside where the band is narrower than its median, {} where it is wider.{sizes}",
+        percent(inside(narrow)),
+        percent(inside(wide)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn width_in_words() {
+        let informative: Vec<(f64, f64)> = (1..=10).map(|k| (f64::from(k), 0.9 * f64::from(k))).collect();
+        let text = width_reading(&informative);
+        assert!(
+            text.starts_with("100.0 % inside") && text.contains("2.7 times as large"),
+            "{text}"
+        );
+        let blind: Vec<(f64, f64)> = (1..=10).map(|k| (f64::from(k), 3.0)).collect();
+        let text = width_reading(&blind);
+        assert!(text.starts_with("60.0 % inside where the band is narrower"), "{text}");
+        assert!(text.ends_with("says little here."), "{text}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Which parameters and inputs carry the uncertainty.
+
+use intervalid_model::{Elasticity, LayerElasticity, Model, Role};
+use serde::Serialize;
+
+use crate::chart::{BarsChart, Chart, HeatChart};
+use crate::column::rounded;
+
+/// Elasticity of an interval network.
+#[derive(Serialize)]
+pub(super) struct ElasticityView {
+    /// Input channels of the first layer.
+    channels: Option<Chart>,
+    /// A map per layer.
+    layers: Vec<Chart>,
+    reading: String,
+}
+
+/// `None` of models without interval parameters.
+pub(super) fn view(model: &Model) -> Option<ElasticityView> {
+    let elasticity = Elasticity::of(model).ok()?;
+    let first = elasticity.layers.first();
+    Some(ElasticityView {
+        channels: first.map(bars),
+        reading: first.map_or_else(String::new, reading),
+        layers: elasticity.layers.iter().map(heat_map).collect(),
+    })
+}
+
+/// Regressor and bias; recurrent channels are many and only in the map.
+fn shown(layer: &LayerElasticity) -> Vec<(String, Option<f64>)> {
+    let channels = layer.channels.iter().filter(|channel| channel.role != Role::Recurrent);
+    channels
+        .map(|channel| {
+            let all_unbounded = channel.unbounded() == channel.parameters.len();
+            let name = match channel.role {
+                Role::Bias => "bias".to_owned(),
+                _ => channel.name.clone(),
+            };
+            (name, (!all_unbounded).then(|| channel.sum()))
+        })
+        .collect()
+}
+
+fn bars(layer: &LayerElasticity) -> Chart {
+    let (categories, values): (Vec<String>, Vec<Option<f64>>) = shown(layer).into_iter().unzip();
+    Chart::Bars(BarsChart {
+        title: "Elasticity of the inputs of the first layer".to_owned(),
+        x_label: "input of the first layer".to_owned(),
+        y_label: "elasticity, summed over units".to_owned(),
+        categories,
+        values: rounded(values.into_iter().map(|value| value.unwrap_or(f64::NAN))),
+        // From hardly any to many times a parameter's size.
+        log: true,
+        ..BarsChart::default()
+    })
+}
+
+fn heat_map(layer: &LayerElasticity) -> Chart {
+    let row = |output: usize| {
+        let channels = layer.channels.iter();
+        rounded(channels.map(|channel| channel.parameters[output].unwrap_or(f64::NAN)))
+    };
+    Chart::Heat(HeatChart {
+        title: match layer.layer.as_str() {
+            "linear" => "Linear path".to_owned(),
+            index => format!("Layer {index}"),
+        },
+        rows: layer.outputs.clone(),
+        columns: layer.channels.iter().map(|channel| channel.name.clone()).collect(),
+        values: (0..layer.outputs.len()).map(row).collect(),
+        value_label: "elasticity".to_owned(),
+    })
+}
+
+fn reading(layer: &LayerElasticity) -> String {
+    let mut channels = shown(layer);
+    channels.retain(|(_, value)| value.is_some_and(|value| value > 0.0));
+    channels.sort_by(|a, b| b.1.unwrap_or(0.0).total_cmp(&a.1.unwrap_or(0.0)));
+    match channels.as_slice() {
+        [] => "No parameter of the first layer has a margin: the band comes from deeper layers.".to_owned(),
+        [(most, _), .., (least, _)] => {
+            format!("In the first layer most of the uncertainty enters through {most}, least through {least}.")
+        }
+        [(only, _)] => format!("In the first layer all of the uncertainty enters through {only}."),
+    }
+}

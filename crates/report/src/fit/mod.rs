@@ -1,0 +1,155 @@
+//! The page of a fit.
+
+mod baseline;
+mod coverage;
+mod data;
+mod elasticity;
+mod history;
+mod residuals;
+mod runs;
+mod story;
+
+use intervalid_data::{Dataset, Split};
+use intervalid_model::{Band, Evaluation, Model, TrainInfo, evaluate};
+use serde::Serialize;
+
+use crate::chart::Chart;
+use crate::error::Result;
+use crate::page::Page;
+use crate::table::{METRIC_HEADINGS, MetricRow};
+use crate::text::{asked, reading};
+
+pub use baseline::Baseline;
+
+/// Simulations of one part of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct PartBands<'a> {
+    /// Such as `test`.
+    pub name: &'a str,
+    /// The simulations; none where the part is empty.
+    pub bands: &'a [Band],
+}
+
+/// What a fit leaves behind for its page.
+#[derive(Clone, Copy, Debug)]
+pub struct FitReport<'a> {
+    /// The record.
+    pub dataset: &'a Dataset,
+    /// Its parts.
+    pub split: &'a Split,
+    /// The fitted model.
+    pub model: &'a Model,
+    /// How it was trained.
+    pub info: &'a TrainInfo,
+    /// Free runs: test first, then validation and training.
+    pub parts: &'a [PartBands<'a>],
+    /// A linear model on the same record; none where the model is one.
+    pub baseline: Option<&'a Baseline>,
+    /// Where the settings come from.
+    pub preset: &'a str,
+    /// `config.toml`.
+    pub config: &'a str,
+    /// Commands that repeat the fit.
+    pub commands: &'a [String],
+}
+
+/// Everything on the page.
+#[derive(Serialize)]
+struct Content {
+    title: String,
+    dataset: String,
+    model: String,
+    label: String,
+    coverage: f64,
+    asked: String,
+    lead: Vec<String>,
+    cautions: Vec<String>,
+    facts: Vec<story::Fact>,
+    parts: Vec<runs::PartView>,
+    headings: Vec<(&'static str, &'static str)>,
+    metrics: Vec<MetricRow>,
+    readings: Vec<String>,
+    baseline: Option<BaselineView>,
+    residuals: Vec<residuals::ResidualView>,
+    coverage_charts: Vec<coverage::CoverageView>,
+    history: Vec<Chart>,
+    stages: Vec<String>,
+    elasticity: Option<elasticity::ElasticityView>,
+    data: data::DataView,
+    config: String,
+    commands: Vec<String>,
+    train_seconds: f64,
+}
+
+/// The linear model beside the fitted one.
+#[derive(Serialize)]
+struct BaselineView {
+    name: String,
+    rows: Vec<MetricRow>,
+}
+
+/// The page of a fit.
+///
+/// # Errors
+/// If the bands do not belong to the record.
+pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
+    let (dataset, model) = (report.dataset, report.model);
+    let coverage = model.config().coverage;
+    let mut evaluations: Vec<(&str, Evaluation)> = Vec::new();
+    for part in report.parts.iter().filter(|part| !part.bands.is_empty()) {
+        evaluations.push((part.name, evaluate(dataset, part.bands, coverage)?));
+    }
+    let metrics = evaluations
+        .iter()
+        .flat_map(|(name, evaluation)| rows(name, evaluation, coverage))
+        .collect();
+    let judged = report.parts.iter().find(|part| !part.bands.is_empty());
+    let bands = judged.map_or(&[][..], |part| part.bands);
+    let story = story::tell(report, &evaluations);
+    let content = Content {
+        title: format!("{}: {}", dataset.name(), story.model),
+        dataset: dataset.name().to_owned(),
+        model: model.kind().to_string(),
+        label: story.model,
+        coverage,
+        asked: asked(coverage),
+        lead: story.lead,
+        cautions: story.cautions,
+        facts: story.facts,
+        parts: runs::views(report)?,
+        headings: METRIC_HEADINGS.to_vec(),
+        metrics,
+        readings: evaluations.first().map_or_else(Vec::new, |(_, evaluation)| {
+            let outputs = evaluation.outputs.iter();
+            outputs
+                .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage)))
+                .collect()
+        }),
+        baseline: report.baseline.map(|baseline| BaselineView {
+            name: baseline.label(),
+            rows: rows(&baseline.label(), &baseline.test, coverage),
+        }),
+        residuals: residuals::views(dataset, bands)?,
+        coverage_charts: coverage::views(dataset, bands, coverage)?,
+        history: history::charts(report.info),
+        stages: history::stages(report.info),
+        elasticity: elasticity::view(model),
+        data: data::view(dataset, report.split),
+        config: report.config.to_owned(),
+        commands: report.commands.to_vec(),
+        train_seconds: report.info.duration.as_secs_f64(),
+    };
+    Ok(Page::new("fit", content))
+}
+
+/// A row per output, and their mean where there are several.
+fn rows(name: &str, evaluation: &Evaluation, coverage: f64) -> Vec<MetricRow> {
+    let outputs = evaluation.outputs.iter();
+    let mut rows: Vec<MetricRow> = outputs
+        .map(|(output, metrics)| MetricRow::new(name, output, *metrics, coverage))
+        .collect();
+    if rows.len() > 1 {
+        rows.push(MetricRow::new(name, "all (mean)", evaluation.all, coverage));
+    }
+    rows
+}

@@ -1,0 +1,234 @@
+//! What the errors of a simulation still know: of themselves, and of the inputs.
+
+use intervalid_data::Dataset;
+use intervalid_model::{Band, Scored, scored};
+use serde::Serialize;
+
+use crate::chart::{Chart, LinesChart, Reference, Series, SeriesStyle};
+use crate::column::rounded;
+use crate::error::Result;
+use crate::text::count;
+
+/// Lags that are shown, fewer in short records.
+const LAGS: usize = 40;
+/// Two-sided 95 % of a normal distribution.
+const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+/// Residuals of one output.
+#[derive(Serialize)]
+pub(super) struct ResidualView {
+    output: String,
+    autocorrelation: Chart,
+    /// One per input.
+    cross: Vec<Chart>,
+    readings: Vec<String>,
+}
+
+pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualView>> {
+    let mut views = Vec::new();
+    for (index, channel) in dataset.outputs().iter().enumerate() {
+        let runs = scored(dataset, bands, index)?;
+        let residuals = centred(runs.iter().map(residual).collect());
+        let longest = residuals.iter().map(Vec::len).max().unwrap_or(0);
+        let lags = LAGS.min(longest / 4);
+        let energy: f64 = residuals.iter().flatten().map(|value| value * value).sum();
+        // Without a few lags, or of a simulation without errors, there is nothing to correlate.
+        if lags < 2 || !(energy > 0.0 && energy.is_finite()) {
+            continue;
+        }
+        let n: usize = residuals.iter().map(Vec::len).sum();
+        let own = correlation(&residuals, &residuals, lags);
+        let bound = NORMAL_95 / (n as f64).sqrt();
+        let mut readings = vec![own_reading(&own[lags + 1..], bound)];
+        let mut cross = Vec::new();
+        for (input, input_channel) in dataset.inputs().iter().enumerate() {
+            let signals = bands.iter().map(|band| {
+                let values = dataset.experiments()[band.experiment].input(input);
+                let unscored = band.warmup.min(band.len());
+                values[band.first + unscored..band.first + band.len()].to_vec()
+            });
+            let signals = centred(signals.collect());
+            let input_own = correlation(&signals, &signals, lags);
+            let both = correlation(&residuals, &signals, lags);
+            let bound = bartlett(&own, &input_own, n);
+            readings.push(cross_reading(&input_channel.name, &both, lags, bound));
+            cross.push(stems(
+                format!("Error of {} and input {}", channel.name, input_channel.name),
+                "lag of the input (samples)",
+                -(lags as i64),
+                &both,
+                bound,
+            ));
+        }
+        views.push(ResidualView {
+            output: channel.name.clone(),
+            autocorrelation: stems(
+                format!("Autocorrelation of the error of {}", channel.name),
+                "lag (samples)",
+                0,
+                &own[lags..],
+                bound,
+            ),
+            cross,
+            readings,
+        });
+    }
+    Ok(views)
+}
+
+fn residual(run: &Scored<'_>) -> Vec<f64> {
+    run.target
+        .iter()
+        .zip(run.centre)
+        .map(|(target, y)| target - y)
+        .collect()
+}
+
+fn centred(mut signals: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let n: usize = signals.iter().map(Vec::len).sum();
+    let mean = signals.iter().flatten().sum::<f64>() / n.max(1) as f64;
+    signals.iter_mut().flatten().for_each(|value| *value -= mean);
+    signals
+}
+
+/// Σ_k a(k)·b(k-l) / √(Σa²·Σb²) for l = -lags…lags, pooled over runs.
+fn correlation(a: &[Vec<f64>], b: &[Vec<f64>], lags: usize) -> Vec<f64> {
+    let energy = |signals: &[Vec<f64>]| signals.iter().flatten().map(|value| value * value).sum::<f64>();
+    let scale = (energy(a) * energy(b)).sqrt();
+    let product = |later: &[f64], earlier: &[f64], lag: usize| -> f64 {
+        later.iter().skip(lag).zip(earlier).map(|(x, y)| x * y).sum()
+    };
+    let at = |lag: i64| {
+        let shift = lag.unsigned_abs() as usize;
+        let pairs = a.iter().zip(b);
+        let sum: f64 = match lag >= 0 {
+            true => pairs.map(|(a, b)| product(a, b, shift)).sum(),
+            false => pairs.map(|(a, b)| product(b, a, shift)).sum(),
+        };
+        if scale > 0.0 { sum / scale } else { 0.0 }
+    };
+    (-(lags as i64)..=lags as i64).map(at).collect()
+}
+
+/// 95 % bound on the cross-correlation of two independent signals that are each autocorrelated: their variance is
+/// Σ_l ρ_a(l)·ρ_b(l) / n (Bartlett), and never less than that of white ones.
+fn bartlett(a: &[f64], b: &[f64], n: usize) -> f64 {
+    let sum: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    NORMAL_95 * (sum.max(1.0) / n as f64).sqrt()
+}
+
+fn stems(title: String, x_label: &str, first: i64, values: &[f64], bound: f64) -> Chart {
+    let reference = |value: f64, label: &str| Reference {
+        value,
+        label: label.to_owned(),
+    };
+    Chart::Lines(LinesChart {
+        title,
+        x_label: x_label.to_owned(),
+        y_label: "correlation".to_owned(),
+        x: (0..values.len()).map(|index| (first + index as i64) as f64).collect(),
+        series: vec![Series {
+            name: "correlation".to_owned(),
+            values: rounded(values.iter().copied()),
+            style: SeriesStyle::Stem,
+        }],
+        references: vec![reference(bound, "95 % of noise"), reference(-bound, "")],
+        log: false,
+        y_range: Some([-1.0, 1.0]),
+    })
+}
+
+fn own_reading(lags: &[f64], bound: f64) -> String {
+    let beyond = lags.iter().filter(|value| value.abs() > bound).count();
+    let total = lags.len();
+    // One in twenty is beyond the bounds by chance; twice as many are not.
+    if beyond * 10 <= total {
+        return format!(
+            "Errors look like noise: {beyond} of {} beyond the bounds.",
+            count(total, "lag")
+        );
+    }
+    format!(
+        "Errors follow one another: {beyond} of {} beyond the bounds. In free run that is the rule, since an error is fed \
+         back; it means that misses come in groups, and that fewer samples than there are count as evidence of coverage.",
+        count(total, "lag")
+    )
+}
+
+fn cross_reading(input: &str, values: &[f64], lags: usize, bound: f64) -> String {
+    let past = values[lags..].iter().filter(|value| value.abs() > bound).count();
+    let total = lags + 1;
+    if past * 10 <= total {
+        return format!(
+            "Past {input} explains nothing more of the error ({past} of {} beyond the bounds).",
+            count(total, "lag")
+        );
+    }
+    format!(
+        "Past {input} still explains part of the error ({past} of {} beyond the bounds): other lags or a larger network may use \
+         it.",
+        count(total, "lag")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pseudo-random sequence in -0.5…0.5.
+    fn noise(n: usize, mut state: u64) -> Vec<f64> {
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_delayed_copy_is_found_at_its_lag() {
+        let input = noise(400, 1);
+        let mut delayed = vec![0.0; 3];
+        delayed.extend(&input[..397]);
+        let both = correlation(&centred(vec![delayed]), &centred(vec![input]), 10);
+        // Index 10 is lag 0; the error repeats the input of three samples before.
+        let peak = (0..both.len())
+            .max_by(|&a, &b| both[a].total_cmp(&both[b]))
+            .expect("values");
+        assert_eq!(peak, 13);
+        assert!(both[13] > 0.97, "{both:?}");
+        assert!(
+            cross_reading("u", &both, 10, 0.1).contains("nothing more"),
+            "one lag alone is chance"
+        );
+    }
+
+    #[test]
+    fn runs_are_pooled_and_not_joined() {
+        // Two runs whose ends would correlate if they were one.
+        let runs = vec![vec![1.0, -1.0, 1.0], vec![1.0, -1.0, 1.0]];
+        let own = correlation(&runs, &runs, 1);
+        assert!(
+            (own[1] - 1.0).abs() < 1e-12 && (own[2] + 4.0 / 6.0).abs() < 1e-12,
+            "{own:?}"
+        );
+    }
+
+    #[test]
+    fn bounds_hold_noise_and_widen_for_slow_signals() {
+        let n = 4000;
+        let (a, b) = (centred(vec![noise(n, 3)]), centred(vec![noise(n, 4)]));
+        let (own_a, own_b) = (correlation(&a, &a, 20), correlation(&b, &b, 20));
+        let bound = bartlett(&own_a, &own_b, n);
+        let beyond = correlation(&a, &b, 20)
+            .iter()
+            .filter(|value| value.abs() > bound)
+            .count();
+        assert!(beyond <= 6, "{beyond} of 41 where two are expected");
+        let slow: Vec<f64> = (-20..=20_i32).map(|lag| 0.95_f64.powi(lag.abs())).collect();
+        assert!(bartlett(&slow, &slow, n) > 3.0 * bound);
+        assert!(own_reading(&own_a[21..], NORMAL_95 / (n as f64).sqrt()).starts_with("Errors look like noise"));
+        assert!(own_reading(&slow[21..], 0.03).starts_with("Errors follow one another"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Measured outputs beside their simulation, part by part.
+
+use intervalid_data::Dataset;
+use intervalid_model::{Band, scored};
+use serde::Serialize;
+
+use super::FitReport;
+use crate::chart::{Axis, BandChart, Chart};
+use crate::column::Column;
+use crate::error::Result;
+use crate::text::{asked, count, labelled};
+
+/// A record cut at thousands of gaps would be a page of thousands of charts.
+const SHOWN: usize = 40;
+
+/// One part of the record.
+#[derive(Serialize)]
+pub(super) struct PartView {
+    name: String,
+    /// What is known at its start, and what is left out.
+    note: String,
+    runs: Vec<RunView>,
+}
+
+/// One free run.
+#[derive(Serialize)]
+struct RunView {
+    name: String,
+    /// One per output.
+    charts: Vec<Chart>,
+}
+
+pub(super) fn views(report: &FitReport<'_>) -> Result<Vec<PartView>> {
+    let views = report.parts.iter().filter(|part| !part.bands.is_empty());
+    views
+        .map(|part| {
+            let left_out = part.bands.len().saturating_sub(SHOWN);
+            let mut note = format!(
+                "{} in free run.",
+                count(part.bands.iter().map(Band::len).sum(), "sample")
+            );
+            if left_out > 0 {
+                note += &format!(" The first {SHOWN} runs are shown, {left_out} are not.");
+            }
+            let runs = part.bands.iter().take(SHOWN).enumerate().map(|(index, band)| {
+                let charts = charts(report, part.bands, index, part.name)?;
+                let experiment = &report.dataset.experiments()[band.experiment];
+                let last = band.first + band.len();
+                let name = format!("{}, samples {} to {last}", experiment.name(), band.first + 1);
+                Ok(RunView { name, charts })
+            });
+            Ok(PartView {
+                name: part.name.to_owned(),
+                note,
+                runs: runs.collect::<Result<_>>()?,
+            })
+        })
+        .collect()
+}
+
+/// Position of samples in an experiment: seconds where the sample time is known.
+pub(crate) fn axis(dataset: &Dataset, first: usize) -> Axis {
+    let (label, step) = match dataset.sample_time() {
+        Some(seconds) => ("time (s)", seconds),
+        None => ("sample", 1.0),
+    };
+    Axis {
+        label: label.to_owned(),
+        start: step * first as f64,
+        step,
+    }
+}
+
+fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> Result<Vec<Chart>> {
+    let dataset = report.dataset;
+    let band = &bands[index];
+    let end = band.first + band.len();
+    let experiment = &dataset.experiments()[band.experiment];
+    let coverage = report.model.config().coverage;
+    let mut charts = Vec::new();
+    // The model knows the units even where the columns were named one by one.
+    for (output, channel) in report.model.signature().outputs.iter().enumerate() {
+        let run = scored(dataset, &bands[index..=index], output)?[0];
+        let unscored = band.len() - run.target.len();
+        let inside = run.inside().enumerate();
+        let outside = inside.filter(|(_, inside)| !inside).map(|(k, _)| k + unscored);
+        charts.push(Chart::Band(BandChart {
+            title: format!("{}, {part}", channel.name),
+            x: axis(dataset, band.first),
+            y_label: labelled(&channel.name, channel.unit.as_deref()),
+            band_label: format!("{} interval", asked(coverage)),
+            measured: Column::new(experiment.output(output)[band.first..end].iter().copied()),
+            prediction: Column::new(band.centre[output].iter().copied()),
+            lower: Column::new(band.lower[output].iter().copied()),
+            upper: Column::new(band.upper[output].iter().copied()),
+            outside: outside.collect(),
+            sync: format!("{part}-{index}"),
+        }));
+    }
+    Ok(charts)
+}

@@ -1,0 +1,28 @@
+//! Reports: one self-contained page for a fit, a comparison of fits, or a study.
+//!
+//! A [`Page`] is data first: what was simulated, measured and computed is put together once, where it is known, and kept
+//! beside the results; the page is written from it and computes nothing of its own. Charts are drawn in the reader's browser by
+//! [uPlot](https://github.com/leeoniya/uPlot), which is part of the file, so a page opens offline and asks for nothing.
+//!
+//! | page | from |
+//! |---|---|
+//! | [`fit_page`] | a model, its record, and its simulations of the parts |
+//! | [`compare_page`] | the pages of several fits |
+//! | [`study_page`] | the folder of a study |
+
+mod chart;
+mod column;
+mod compare;
+mod error;
+mod fit;
+mod page;
+mod study;
+mod table;
+mod text;
+
+pub use compare::{Comparison, compare_page, linear_baseline};
+pub use error::{ReportError, Result};
+pub use fit::{Baseline, FitReport, PartBands, fit_page};
+pub use page::Page;
+pub use study::study_page;
+pub use text::{asked, count, percent, reading, significant};

@@ -1,0 +1,92 @@
+//! The page of a study.
+
+mod boxes;
+mod groups;
+mod tables;
+
+use std::path::Path;
+
+use intervalid_study::{Store, status, tables_of_records};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::page::Page;
+use crate::text::count;
+
+/// Everything on the page.
+#[derive(Serialize)]
+struct Content {
+    title: String,
+    lead: Vec<String>,
+    cautions: Vec<String>,
+    scoreboards: Vec<String>,
+    /// Whether the paper printed values for any cell.
+    has_published: bool,
+    tables: Vec<tables::TableView>,
+    boxes: Vec<boxes::BoxesView>,
+    groups: Vec<groups::GroupView>,
+    spec: String,
+    commands: Vec<String>,
+}
+
+/// The page of the study in a folder, finished or not.
+///
+/// # Errors
+/// If the folder holds no study, or its database is damaged.
+pub fn study_page(folder: &Path) -> Result<Page> {
+    let status = status(folder)?;
+    let store = Store::open(folder)?;
+    let (spec, runs) = (store.spec()?, store.runs()?);
+    let tables = tables_of_records(&spec, &runs);
+    let time = match status.train_seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
+        seconds => format!("{:.0} minutes", seconds / 60.0),
+    };
+    let lead = vec![
+        format!(
+            "{} of {} runs are done: {}, {}, {}, {}. Training took {time} in all, counted on one core.",
+            status.runs.done,
+            status.runs.total,
+            count(spec.datasets.len(), "data set"),
+            count(spec.models.len(), "model"),
+            count(spec.coverages.len(), "coverage"),
+            count(spec.seeds.len(), "seed"),
+        ),
+        "Numbers are of the test part, mean ± sample standard deviation over the seeds, in the units of the paper. Nothing on this \
+         page was computed for it: it shows what the study recorded."
+            .to_owned(),
+    ];
+    let mut cautions = Vec::new();
+    if status.runs.left > 0 {
+        cautions.push(format!("{} are not done yet.", count(status.runs.left, "run")));
+    }
+    cautions.extend(
+        status
+            .failures
+            .iter()
+            .map(|failure| format!("{} failed: {}", failure.run, failure.reason)),
+    );
+    let groups = groups::views(&store, &spec, &runs)?;
+    let shown = folder.display();
+    let content = Content {
+        title: format!("Study {}", status.name),
+        lead,
+        cautions,
+        scoreboards: tables.scoreboards.iter().map(|board| board.line()).collect(),
+        has_published: tables
+            .tables
+            .iter()
+            .flat_map(|table| &table.rows)
+            .any(|row| row.cells.iter().any(|cell| cell.published.is_some())),
+        tables: tables::views(&tables),
+        boxes: boxes::views(&spec, &runs),
+        groups,
+        spec: store.meta("spec")?,
+        commands: vec![
+            format!("intervalid study table {shown}"),
+            format!("intervalid study figures {shown}"),
+            format!("intervalid report {shown}"),
+        ],
+    };
+    Ok(Page::new("study", content))
+}

@@ -1,0 +1,104 @@
+//! Pages of a small fit, of a comparison and of a small study.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use intervalid_data::{Channel, Dataset, Experiment, ReadOptions, Split, SplitFractions, load};
+use intervalid_model::{Band, FitConfig, FitOptions, Model, ModelKind, Strategy};
+use intervalid_report::{Baseline, Comparison, FitReport, Page, PartBands, compare_page, fit_page, study_page};
+use intervalid_study::{RunOptions, Spec, run_study};
+
+pub(crate) fn hair_dryer() -> Dataset {
+    load(&["hair-dryer"], None, &ReadOptions::default()).expect("built in")
+}
+
+/// Two inputs, two outputs, two experiments: coupled first-order lags with a little noise.
+pub(crate) fn coupled() -> Dataset {
+    let mut state = 1_u32;
+    let mut random = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 20) / 4096.0 - 0.5
+    };
+    let experiment = |name: &str, random: &mut dyn FnMut() -> f64| {
+        let (mut inputs, mut outputs) = (vec![Vec::new(); 2], vec![Vec::new(); 2]);
+        let mut levels = [0.0; 2];
+        for _ in 0..300 {
+            let [u, v] = [random(), random()];
+            for (channel, value) in inputs.iter_mut().zip([u, v]) {
+                channel.push(value);
+            }
+            for (channel, level) in outputs.iter_mut().zip(levels) {
+                channel.push(level + 0.05 * random());
+            }
+            levels = [0.8 * levels[0] + u, 0.7 * levels[1] + 0.3 * levels[0] + 0.5 * v];
+        }
+        Experiment::new(name, inputs, outputs)
+    };
+    let experiments = ["first", "second"].map(|name| experiment(name, &mut random));
+    let inputs = ["valve", "pump"].map(Channel::new).to_vec();
+    let outputs = ["upper level", "lower level"].map(Channel::new).to_vec();
+    Dataset::new("tanks", inputs, outputs, Some(0.5), experiments.to_vec()).expect("a record")
+}
+
+/// The page of a short fit.
+pub(crate) fn fit(dataset: &Dataset, model: ModelKind, strategy: Strategy) -> Page {
+    let split = Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("parts");
+    let config = FitConfig {
+        epochs: 4,
+        margin_epochs: None,
+        hidden: vec![6, 5],
+        ..FitConfig::paper("hair-dryer", model, strategy)
+    };
+    let (model, info) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("a fit");
+    let simulate = |part| -> Vec<Band> { model.simulate(dataset, part).expect("a simulation") };
+    let [test, validation, train] = [&split.test, &split.validation, &split.train].map(simulate);
+    let baseline = Baseline::fit(dataset, &split, &config).expect("a linear model");
+    let parts = [("test", &test), ("validation", &validation), ("training", &train)];
+    let report = FitReport {
+        dataset,
+        split: &split,
+        model: &model,
+        info: &info,
+        parts: &parts.map(|(name, bands)| PartBands { name, bands }),
+        baseline: baseline.as_ref(),
+        preset: "paper",
+        config: "epochs = 4\n",
+        commands: &["intervalid fit hair-dryer".to_owned()],
+    };
+    fit_page(&report).expect("a page")
+}
+
+pub(crate) fn comparison() -> Page {
+    let dataset = hair_dryer();
+    let cascade = fit(&dataset, ModelKind::Inode, Strategy::Cascade);
+    let ensemble = fit(&dataset, ModelKind::EnsembleNode, Strategy::Cascade);
+    let fits = [
+        Comparison {
+            name: "cascade",
+            page: &cascade,
+        },
+        Comparison {
+            name: "ensemble",
+            page: &ensemble,
+        },
+    ];
+    compare_page(&fits).expect("a page")
+}
+
+/// The page of a study of two models with two seeds.
+pub(crate) fn study(folder: &Path) -> Page {
+    let text = "name = \"small\"\ndatasets = [\"hair-dryer\"]\nmodels = [\"inode\", \"arx\"]\nstrategies = [\"cascade\"]\n\
+                margins = [\"abs\", \"relu\"]\ncoverages = [0.9]\nseeds = [1, 2]\nsettings = { epochs = 2, margin_epochs = 2 }\n";
+    let file = folder.join("small.toml");
+    std::fs::write(&file, text).expect("a file");
+    let spec = Spec::load(&file.display().to_string()).expect("a study");
+    let options = RunOptions {
+        jobs: 2,
+        data_dir: None,
+        stop: &AtomicBool::new(false),
+        observer: &|_| {},
+    };
+    let summary = run_study(&spec, folder, &options).expect("a run");
+    assert_eq!(summary.failed, 0);
+    study_page(folder).expect("a page")
+}
