@@ -14,6 +14,7 @@ mod plot;
 mod predictions;
 mod progress;
 mod request;
+mod suggest;
 mod summary;
 mod write;
 

@@ -11,26 +11,28 @@ use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::request::DataRequest;
 
+const NAME_A_MODEL: &str =
+    "name a folder that `intervalid fit` wrote, or a model file; the model comes before the data";
+
 /// The model file that a user means: a file, or the folder of a fit.
 pub(super) fn model_file(path: &Path) -> Result<PathBuf, Failure> {
+    let refused = |what: &str| Failure::input(anyhow!("{}: {what}", path.display())).with_hint(NAME_A_MODEL);
     if path.is_dir() {
         let file = path.join(MODEL);
-        if file.is_file() {
-            return Ok(file);
-        }
-        let found = anyhow!("{}: there is no {MODEL} in this folder", path.display());
-        return Err(Failure::input(found).with_hint("name a folder that `intervalid fit` wrote, or a model file"));
+        return match file.is_file() {
+            true => Ok(file),
+            false => Err(refused(&format!("there is no {MODEL} in this folder"))),
+        };
     }
-    if !path.exists() {
-        let found = anyhow!("{}: no such model", path.display());
-        return Err(Failure::input(found).with_hint("name a folder that `intervalid fit` wrote, or a model file"));
+    match path.exists() {
+        true => Ok(path.to_owned()),
+        false => Err(refused("no such model")),
     }
-    Ok(path.to_owned())
 }
 
 /// Reads a model.
 pub(super) fn model(path: &Path) -> Result<Model, Failure> {
-    Ok(Model::load(model_file(path)?)?)
+    Model::load(model_file(path)?).map_err(|error| Failure::from(error).or_hint(NAME_A_MODEL))
 }
 
 /// A simulation of part of a record.

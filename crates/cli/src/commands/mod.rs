@@ -1,12 +1,14 @@
 //! One file per verb.
 
 mod compare;
+mod completions;
 mod data;
 mod demo;
 mod evaluate;
 mod explain;
 mod fit;
 mod load;
+mod man;
 mod predict;
 mod study;
 
@@ -29,6 +31,8 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Evaluate(args) => evaluate::run(args, global, output),
         Command::Explain(args) => explain::run(args, output),
         Command::Compare(args) => compare::run(args, output),
+        Command::Completions(args) => completions::run(args, output),
+        Command::Man(args) => man::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),
     }
 }

@@ -1,7 +1,8 @@
 //! `intervalid predict`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
@@ -39,6 +40,11 @@ struct Prediction<'a> {
 
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
 pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    for (option, path) in [("--out", &args.out), ("--plot", &args.plot)] {
+        if let Some(path) = path {
+            refuse_overwriting(option, path, args)?;
+        }
+    }
     let model = model(&args.model)?;
     let out = args
         .out
@@ -91,4 +97,27 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         output.story(format_args!("Written to {}", path.display()))?;
     }
     Ok(())
+}
+
+/// What a simulation is made from must not be replaced by it.
+fn refuse_overwriting(option: &str, path: &Path, args: &PredictArgs) -> Result<(), Failure> {
+    let target = match path.canonicalize() {
+        Ok(target) if target.is_file() => target,
+        _ => return Ok(()),
+    };
+    let sources = args.data.data.iter().map(Path::new).chain([args.model.as_path()]);
+    match sources
+        .into_iter()
+        .find(|source| source.canonicalize().is_ok_and(|source| source == target))
+    {
+        None => Ok(()),
+        Some(source) => {
+            let found = anyhow!(
+                "{option} {}: would replace {}, which is being read",
+                path.display(),
+                source.display()
+            );
+            Err(Failure::input(found).with_hint("name another file"))
+        }
+    }
 }

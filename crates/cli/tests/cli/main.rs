@@ -1,9 +1,13 @@
 //! The command line as a user meets it: the real program, run in a fresh folder.
 
+mod contract;
 mod data;
 mod demo;
 mod errors;
+mod failures;
 mod fit;
 mod help;
+mod shape;
+mod shell;
 mod study;
 mod support;
