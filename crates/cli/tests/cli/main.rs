@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod failures;
 mod fit;
+mod guide;
 mod help;
 mod shape;
 mod shell;
