@@ -23,7 +23,10 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
     let fits: Vec<Value> = args
         .folders
         .iter()
-        .map(|folder| read(folder))
+        .map(|folder| {
+            output.detail(format_args!("reading {}", folder.join(METRICS).display()));
+            read(folder)
+        })
         .collect::<Result<_, _>>()?;
     if output.is_json() {
         return output.json(&Report { fits });

@@ -28,9 +28,9 @@ struct Report<'a> {
 
 /// Simulates a record and compares with what was measured.
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-    let model = model(&args.model)?;
+    let model = model(&args.model, output)?;
     let simulation = output.working("simulating", || {
-        simulate((&args.model, &model), &args.data, args.part, global)
+        simulate((&args.model, &model), &args.data, args.part, global, output)
     })?;
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;

@@ -43,7 +43,7 @@ struct Channel<'a> {
 
 /// Elasticity of an interval network, printed and on request written with its pictures.
 pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
-    let model = model(&args.model)?;
+    let model = model(&args.model, output)?;
     let elasticity = Elasticity::of(&model).map_err(|error| {
         Failure::from(error)
             .with_hint("only intervals have an elasticity: `intervalid fit DATA --model inode` makes some")

@@ -9,6 +9,8 @@ use intervalid_model::{Band, Model};
 use super::fit::{CONFIG, ConfigFile, MODEL};
 use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
+use crate::format::count;
+use crate::output::Output;
 use crate::request::DataRequest;
 
 const NAME_A_MODEL: &str =
@@ -31,8 +33,17 @@ pub(super) fn model_file(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Reads a model.
-pub(super) fn model(path: &Path) -> Result<Model, Failure> {
-    Model::load(model_file(path)?).map_err(|error| Failure::from(error).or_hint(NAME_A_MODEL))
+pub(super) fn model(path: &Path, output: &Output) -> Result<Model, Failure> {
+    let file = model_file(path)?;
+    let model = Model::load(&file).map_err(|error| Failure::from(error).or_hint(NAME_A_MODEL))?;
+    output.detail(format_args!(
+        "{}: {} with lags {} and {}",
+        file.display(),
+        model.kind(),
+        model.config().lags,
+        count(model.parameters(), "parameter"),
+    ));
+    Ok(model)
 }
 
 /// A simulation of part of a record.
@@ -48,6 +59,7 @@ pub(super) fn simulate(
     data: &DataArgs,
     part: PartName,
     global: &GlobalArgs,
+    output: &Output,
 ) -> Result<Simulation, Failure> {
     let mut data = data.clone();
     if part != PartName::All && data.split.is_none() {
@@ -69,6 +81,12 @@ pub(super) fn simulate(
         PartName::Validation => request.split(&dataset)?.validation,
         PartName::Test => request.split(&dataset)?.test,
     };
+    output.detail(format_args!(
+        "{}: {} in {}",
+        dataset.name(),
+        count(part.samples(), "sample"),
+        count(part.segments().len(), "piece"),
+    ));
     let bands = model.simulate(&dataset, &part)?;
     Ok(Simulation { dataset, part, bands })
 }

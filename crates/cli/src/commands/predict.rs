@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
-use super::load::{model, simulate};
+use super::load::{model, model_file, simulate};
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             refuse_overwriting(option, path, args)?;
         }
     }
-    let model = model(&args.model)?;
+    let model = model(&args.model, output)?;
     let out = args
         .out
         .as_deref()
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         .transpose()?;
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
     let simulation = output.working("simulating", || {
-        simulate((&args.model, &model), &args.data, args.part, global)
+        simulate((&args.model, &model), &args.data, args.part, global, output)
     })?;
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands)?;
     if let Some(plot) = &plot {
@@ -105,7 +105,8 @@ fn refuse_overwriting(option: &str, path: &Path, args: &PredictArgs) -> Result<(
         Ok(target) if target.is_file() => target,
         _ => return Ok(()),
     };
-    let sources = args.data.data.iter().map(Path::new).chain([args.model.as_path()]);
+    let model = model_file(&args.model)?;
+    let sources = args.data.data.iter().map(Path::new).chain([model.as_path()]);
     match sources
         .into_iter()
         .find(|source| source.canonicalize().is_ok_and(|source| source == target))

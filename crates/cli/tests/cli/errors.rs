@@ -256,13 +256,7 @@ fn folders_that_cannot_be_written() {
         &["predict", "arx", "data.csv", "--out", "arx"],
         &["predict", "arx", "data.csv", "--out", "nowhere/simulated.csv"],
         &["predict", "arx", "data.csv", "--out", "./data.csv"],
-        &[
-            "predict",
-            "arx/model.safetensors",
-            "data.csv",
-            "--out",
-            "arx/model.safetensors",
-        ],
+        &["predict", "arx", "data.csv", "--out", "arx/model.safetensors"],
         &["predict", "arx", "data.csv", "--plot", "band.pdf"],
         &["study", "run", "paper-quick", "--out", "file/inside"],
     ];

@@ -12,3 +12,4 @@ mod shape;
 mod shell;
 mod study;
 mod support;
+mod terminal;

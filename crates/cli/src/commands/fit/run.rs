@@ -102,6 +102,13 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         evaluation(&dataset, &validation, &model)?,
     ];
     let result = FitResult::new(dataset.name(), PAPER, (&model, &info), evaluations, args.out.clone());
+    output.detail(format_args!(
+        "{}: {} in {:.1} s, {}",
+        result.model,
+        count(result.epochs_run, "epoch"),
+        result.train_seconds,
+        result.stopped_because
+    ));
 
     // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
     folder.remove(METRICS)?;
