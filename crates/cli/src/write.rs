@@ -99,6 +99,30 @@ pub(crate) fn refuse_file(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What results are made from must not be replaced by them; `option` is what the user named `target` with.
+pub(crate) fn refuse_replacing<'a>(
+    option: &str,
+    target: &Path,
+    sources: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let place = match target.canonicalize() {
+        Ok(place) if place.is_file() => place,
+        _ => return Ok(()),
+    };
+    let is_target = |source: &&Path| source.canonicalize().is_ok_and(|source| source == place);
+    match sources.into_iter().find(is_target) {
+        None => Ok(()),
+        Some(source) => {
+            let found = anyhow!(
+                "{option} {}: would replace {}, which is being read",
+                target.display(),
+                source.display()
+            );
+            Err(Failure::input(found).with_hint(format!("name another place with {option}")))
+        }
+    }
+}
+
 /// One file that a user named.
 #[derive(Debug)]
 pub(crate) enum OutFile {

@@ -70,7 +70,9 @@ fn collect(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
 }
 
 fn page(command: &Command) -> io::Result<Page> {
-    let man = Man::new(command.clone().after_help(Resettable::Reset));
+    let man = Man::new(command.clone().after_help(Resettable::Reset))
+        .source(concat!("intervalid ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
     let mut text = Vec::new();
     man.render(&mut text)?;
     examples(command, &mut text)?;

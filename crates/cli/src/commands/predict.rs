@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
@@ -12,7 +11,7 @@ use crate::error::Failure;
 use crate::output::Output;
 use crate::plot;
 use crate::predictions::predictions_csv;
-use crate::write::OutFile;
+use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -40,9 +39,11 @@ struct Prediction<'a> {
 
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
 pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let model_file = model_file(&args.model)?;
     for (option, path) in [("--out", &args.out), ("--plot", &args.plot)] {
         if let Some(path) = path {
-            refuse_overwriting(option, path, args)?;
+            let sources = args.data.data.iter().map(Path::new).chain([model_file.as_path()]);
+            refuse_replacing(option, path, sources)?;
         }
     }
     let model = model(&args.model, output)?;
@@ -97,28 +98,4 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         output.story(format_args!("Written to {}", path.display()))?;
     }
     Ok(())
-}
-
-/// What a simulation is made from must not be replaced by it.
-fn refuse_overwriting(option: &str, path: &Path, args: &PredictArgs) -> Result<(), Failure> {
-    let target = match path.canonicalize() {
-        Ok(target) if target.is_file() => target,
-        _ => return Ok(()),
-    };
-    let model = model_file(&args.model)?;
-    let sources = args.data.data.iter().map(Path::new).chain([model.as_path()]);
-    match sources
-        .into_iter()
-        .find(|source| source.canonicalize().is_ok_and(|source| source == target))
-    {
-        None => Ok(()),
-        Some(source) => {
-            let found = anyhow!(
-                "{option} {}: would replace {}, which is being read",
-                path.display(),
-                source.display()
-            );
-            Err(Failure::input(found).with_hint("name another file"))
-        }
-    }
 }

@@ -247,7 +247,9 @@ fn folders_that_cannot_be_written() {
     folder.write("data.csv", csv(200, plain));
     let fitted = folder.run(&["fit", "data.csv", "--model", "arx", "--quiet", "--out", "arx"]);
     assert!(fitted.status.success());
-    let cases: [&[&str]; 11] = [
+    folder.write("history.csv", csv(200, plain));
+    let cases: [&[&str]; 12] = [
+        &["fit", "history.csv", "--model", "arx", "--out", "."],
         &["demo", "--out", "file"],
         &["demo", "--out", "file/inside"],
         &["fit", "hair-dryer", "--out", "file"],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::contract::FIT;
+use crate::promised::FIT;
 use crate::support::{Folder, csv, plain};
 
 fn keys(value: &Value) -> Vec<&str> {

@@ -8,6 +8,7 @@ mod failures;
 mod fit;
 mod guide;
 mod help;
+mod promised;
 mod shape;
 mod shell;
 mod study;

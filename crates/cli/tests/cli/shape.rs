@@ -20,6 +20,8 @@ pub(crate) enum Shape {
     Object(&'static [(&'static str, Shape)]),
     /// Names that the user chose, and values of one shape.
     Named(&'static Shape),
+    /// One of the two.
+    Either(&'static Shape, &'static Shape),
     /// An object whose keys are settings and change with the settings there are.
     Settings,
 }
@@ -36,6 +38,17 @@ impl Shape {
         let fits = match (self, value) {
             (Self::Maybe(_), Value::Null) => true,
             (Self::Maybe(&shape), value) => return shape.compare(value, place, found),
+            (Self::Either(&one, &other), value) => {
+                let (one, other) = (one.differences(value), other.differences(value));
+                if !one.is_empty() && !other.is_empty() {
+                    found.push(format!(
+                        "{place} is neither: {}; or {}",
+                        one.join(", "),
+                        other.join(", ")
+                    ));
+                }
+                true
+            }
             (Self::List(&shape), Value::Array(values)) => {
                 for (index, value) in values.iter().enumerate() {
                     shape.compare(value, &format!("{place}[{index}]"), found);
@@ -86,6 +99,9 @@ fn differences_are_found_and_named() {
         ]
     );
     assert_eq!(shape.differences(&json!([])).len(), 1);
+    let either = Shape::Either(&Shape::Text, &Shape::Count);
+    assert_eq!(either.differences(&json!(7)), [""; 0]);
+    assert_eq!(either.differences(&json!(-7)).len(), 1);
     assert_eq!(
         Shape::Object(&[("a", Shape::Flag)]).differences(&json!({})),
         ["$.a is missing"]

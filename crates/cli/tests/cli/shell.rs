@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::contract::{GLOBAL_OPTIONS, OPTIONS};
+use crate::promised::{GLOBAL_OPTIONS, OPTIONS};
 use crate::support::Folder;
 
 #[test]
@@ -55,7 +55,7 @@ fn manual_pages_hold_every_option_of_every_command() {
     assert_eq!(written["out"], "man1");
     // Groups have pages besides.
     assert_eq!(written["pages"].as_array().map(Vec::len), Some(OPTIONS.len() + 2));
-    for (command, own) in OPTIONS {
+    for &(command, own) in OPTIONS {
         let name = [&["intervalid"], command].concat().join("-");
         let page = fs::read_to_string(folder.path().join(format!("man1/{name}.1"))).expect(&name);
         for option in own.split_whitespace().chain(GLOBAL_OPTIONS.split_whitespace()) {

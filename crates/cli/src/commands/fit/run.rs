@@ -21,7 +21,7 @@ use crate::predictions::predictions_csv;
 use crate::request::DataRequest;
 use crate::request::threads;
 use crate::summary;
-use crate::write::{OutFolder, out_of_space};
+use crate::write::{OutFolder, out_of_space, refuse_replacing};
 
 /// The fitted model in a fit's folder.
 pub(crate) const MODEL: &str = "model.safetensors";
@@ -73,6 +73,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     }
     if !config.lag_search {
         check_lags(config.lags, &split).map_err(|failure| failure.with_hint(DATA_SHOW))?;
+    }
+    for name in FILES {
+        refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
     }
     let folder = OutFolder::open(&args.out, &FILES)?;
     output.detail(format_args!(
