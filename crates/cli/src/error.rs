@@ -3,11 +3,16 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use intervalid_data::DataError;
 use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
-use intervalid_study::StudyError;
+use intervalid_study::{Spec, StudyError};
+
+use crate::args::Cli;
+use crate::suggest::{nearest, nearest_in};
+use crate::write::out_of_space;
 
 /// Who can mend it, and with that the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +53,22 @@ impl Failure {
     /// The same failure with advice.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same failure with advice, unless it has better one.
+    pub(crate) fn or_hint(mut self, hint: &str) -> Self {
+        self.hint.get_or_insert_with(|| hint.to_owned());
+        self
+    }
+
+    /// The same failure with the data it is about named in front, where the message does not name them.
+    pub(crate) fn about(mut self, data: &str) -> Self {
+        let message = self.error.to_string();
+        let of_input = self.error.is::<DataError>() || self.error.is::<StudyError>();
+        if of_input && !message.contains(data) {
+            self.error = self.error.context(format!("{data}: {message}"));
+        }
         self
     }
 
@@ -112,10 +133,12 @@ impl From<ReportError> for Failure {
 
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
-        match error.is_input() {
+        let hint = study_hint(&error);
+        let failure = match error.is_input() {
             true => Self::input(error),
             false => Self::run(error),
-        }
+        };
+        Self { hint, ..failure }
     }
 }
 
@@ -123,8 +146,15 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Data(error) => error.into(),
-            ModelError::Option { .. } | ModelError::Channels { .. } | ModelError::Format { .. } => Self::input(error),
+            ModelError::Option { option, .. } => Self {
+                hint: option_hint(option),
+                ..Self::input(error)
+            },
+            ModelError::Channels { .. } | ModelError::Format { .. } => Self::input(error),
             ModelError::File { action: "read", .. } => Self::input(error),
+            ModelError::File { ref source, .. } if out_of_space(source) => {
+                Self::run(error).with_hint("free some space, or write to another disk with --out")
+            }
             _ => Self::run(error),
         }
     }
@@ -141,6 +171,41 @@ impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         Self::run(anyhow::Error::new(error).context("cannot write the results as JSON"))
     }
+}
+
+/// Where a setting of a fit is given, if its name does not tell.
+fn option_hint(option: &str) -> Option<String> {
+    if option == "learning_rate" {
+        return Some("set it with --lr, or in the file of --config".to_owned());
+    }
+    let command = Cli::command();
+    let fit = command.find_subcommand("fit")?;
+    let has_flag = fit.get_arguments().any(|argument| argument.get_long() == Some(option));
+    (!has_flag).then(|| format!("set `{option}` in the file of --config"))
+}
+
+/// What to do about a study.
+fn study_hint(error: &StudyError) -> Option<String> {
+    let hint = match error {
+        StudyError::Settings { reason, .. } => format!("did you mean '{}'?", nearest_in(reason)?),
+        StudyError::Parse { reason, .. } => match nearest_in(reason) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "`intervalid study run paper --print` shows and explains every key".to_owned(),
+        },
+        StudyError::UnknownStudy { name, .. } => match nearest(name, Spec::builtin_names()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "name a .toml file or a built-in study".to_owned(),
+        },
+        StudyError::File { action: "read", .. } => {
+            "check the path; `paper` and `paper-quick` are built in and need none".to_owned()
+        }
+        StudyError::File { .. } => "name a folder that you may write with --out DIR".to_owned(),
+        StudyError::Database { .. } => {
+            "if the disk is full, free some space; the same command goes on with what is left".to_owned()
+        }
+        _ => return None,
+    };
+    Some(hint)
 }
 
 /// What the message of the data layer means in terms of our options.
@@ -163,6 +228,18 @@ fn hint(error: &DataError) -> Option<String> {
         DataError::UnknownName { .. } => "`intervalid data list` shows the data sets that have a name".to_owned(),
         DataError::IsDirectory { file } => {
             format!("name a file in it, or use the folder with --data-dir {file} and give a NAME")
+        }
+        DataError::TooShort { .. } => {
+            "record more samples, or give the part more of them with --split, or use smaller --lags or, in the file of \
+             --config, a shorter `window`"
+                .to_owned()
+        }
+        DataError::ConstantChannel { .. } => {
+            "leave the column out of --input and --output, or move the parts with --split".to_owned()
+        }
+        DataError::UnknownExtension { extension, .. } if extension == "safetensors" => {
+            "this looks like a model: `intervalid predict MODEL DATA` and `evaluate` take it in front of the data"
+                .to_owned()
         }
         DataError::EmptyPart { .. } => "choose other shares with --split TRAIN,VALIDATION,TEST".to_owned(),
         _ => return None,

@@ -3,8 +3,11 @@
 use std::io::IsTerminal;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 pub(crate) use intervalid_report::{count, percent, significant};
+
+/// Words are not wrapped to fewer characters than this.
+const NARROWEST: u16 = 24;
 
 /// Seconds, or a word where they are not known.
 pub(crate) fn seconds(sample_time: Option<f64>) -> String {
@@ -13,16 +16,20 @@ pub(crate) fn seconds(sample_time: Option<f64>) -> String {
 
 /// A table without rules; columns whose index is in `right` hold numbers.
 ///
-/// On a terminal the last column is wrapped to fit; files and pipes get whole lines.
+/// On a terminal a last column of words is wrapped to fit, numbers never; files and pipes get whole lines.
 pub(crate) fn table(header: &[&str], right: &[usize], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING);
-    if std::io::stdout().is_terminal() {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-    }
     table.set_header(header.to_vec());
     table.add_rows(rows);
-    for index in 0..header.len().saturating_sub(1) {
+    let last = header.len().saturating_sub(1);
+    if std::io::stdout().is_terminal() && !right.contains(&last) {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        if let Some(column) = table.column_mut(last) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST)));
+        }
+    }
+    for index in 0..last {
         if let Some(column) = table.column_mut(index) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }

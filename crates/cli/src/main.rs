@@ -15,6 +15,7 @@ mod plot;
 mod predictions;
 mod progress;
 mod request;
+mod suggest;
 mod summary;
 mod write;
 

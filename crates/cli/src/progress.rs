@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use intervalid_model::Progress;
 
+use crate::interrupt;
 use crate::output::Output;
 
 /// One bar per fit. On anything but a terminal, and with `--quiet`, nothing is drawn.
@@ -37,12 +38,15 @@ impl Bars {
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// An observer of [`intervalid_model::fit`].
-    pub(crate) fn show(&self, progress: &Progress) -> ControlFlow<()> {
+    /// An observer of [`intervalid_model::fit`]: shows how far it is, and ends it where the user wants that.
+    pub(crate) fn observe(&self, progress: &Progress) -> ControlFlow<()> {
         self.0.set_length(progress.epochs_total as u64);
         self.0.set_position(progress.epochs_done as u64);
         self.0.set_message(message(progress));
-        ControlFlow::Continue(())
+        match interrupt::requested() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }
 

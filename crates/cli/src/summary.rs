@@ -1,6 +1,6 @@
 //! Metrics as tables with a plain-language reading.
 
-use intervalid_data::Dataset;
+use intervalid_data::Channel;
 use intervalid_model::{CWC_ETA, Evaluation, Metrics, Model};
 use intervalid_report::reading;
 
@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::pages::REPORT;
 
 /// What a fit gave, and where it is.
-pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: &Output) -> Result<(), Failure> {
+pub(crate) fn fit(result: &FitResult, model: &Model, output: &Output) -> Result<(), Failure> {
     let strategy = result
         .strategy
         .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
@@ -27,8 +27,10 @@ pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: 
     for (name, evaluation) in [("test", &result.test), ("validation", &result.validation)] {
         match evaluation {
             Some(evaluation) => {
-                output.story(format_args!("\nFree run over the {name} part:"))?;
-                metrics(evaluation, dataset, result.coverage, output)?;
+                output.story("")?;
+                // Two tables without headings would be a riddle, with --quiet too.
+                output.heading(format_args!("Free run over the {name} part:"))?;
+                metrics(evaluation, &model.signature().outputs, result.coverage, output)?;
             }
             None => output.story(format_args!("\nThere is no {name} part."))?,
         }
@@ -44,13 +46,13 @@ pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: 
 /// A row per output, and what the coverage means.
 pub(crate) fn metrics(
     evaluation: &Evaluation,
-    dataset: &Dataset,
+    outputs: &[Channel],
     coverage: f64,
     output: &Output,
 ) -> Result<(), Failure> {
     let header = ["output", "RMSE", "fit", "PICP", "PINAW", "CWC", "score", "asked"];
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for (channel, (name, metrics)) in dataset.outputs().iter().zip(&evaluation.outputs) {
+    for (channel, (name, metrics)) in outputs.iter().zip(&evaluation.outputs) {
         let unit = channel
             .unit
             .as_ref()

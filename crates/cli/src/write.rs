@@ -9,6 +9,8 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::error::Failure;
 
+const ANOTHER_FOLDER: &str = "name another folder with --out DIR";
+
 /// A folder for results.
 #[derive(Debug)]
 pub(crate) struct OutFolder {
@@ -21,11 +23,8 @@ impl OutFolder {
     /// Makes the folder if need be and checks that files of these names can be written into it, so that no work is lost
     /// on a folder that cannot be used. Nothing is left in it yet.
     pub(crate) fn open(folder: &Path, names: &[&str]) -> Result<Self, Failure> {
-        let refused = |found| Failure::input(found).with_hint("name another folder with --out DIR");
-        if folder.exists() && !folder.is_dir() {
-            let found = anyhow!("--out {}: this is a file, expected a folder", folder.display());
-            return Err(refused(found));
-        }
+        let refused = |found| Failure::input(found).with_hint(ANOTHER_FOLDER);
+        refuse_file(folder)?;
         if let Some(name) = names.iter().find(|name| folder.join(name).is_dir()) {
             let found = anyhow!(
                 "--out {}: '{name}' in it is a folder, expected a file",
@@ -79,50 +78,114 @@ impl OutFolder {
         let path = self.path.join(name);
         let written = || -> io::Result<()> {
             let mut file = temporary(&self.path)?;
-            file.write_all(content)?;
+            file.write_all(content).map_err(own_words)?;
             file.as_file().sync_all()?;
             file.persist(&path)?;
             Ok(())
         };
-        written()
-            .with_context(|| format!("{}: cannot be written", path.display()))
-            .map_err(Failure::run)
+        written().map_err(|error| {
+            self.abandon();
+            not_written(&path, error)
+        })
+    }
+}
+
+/// Refuses a file where a folder for results is wanted.
+pub(crate) fn refuse_file(folder: &Path) -> Result<(), Failure> {
+    if folder.exists() && !folder.is_dir() {
+        let found = anyhow!("--out {}: this is a file, expected a folder", folder.display());
+        return Err(Failure::input(found).with_hint(ANOTHER_FOLDER));
+    }
+    Ok(())
+}
+
+/// What results are made from must not be replaced by them; `option` is what the user named `target` with.
+pub(crate) fn refuse_replacing<'a>(
+    option: &str,
+    target: &Path,
+    sources: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let place = match target.canonicalize() {
+        Ok(place) if place.is_file() => place,
+        _ => return Ok(()),
+    };
+    let is_target = |source: &&Path| source.canonicalize().is_ok_and(|source| source == place);
+    match sources.into_iter().find(is_target) {
+        None => Ok(()),
+        Some(source) => {
+            let found = anyhow!(
+                "{option} {}: would replace {}, which is being read",
+                target.display(),
+                source.display()
+            );
+            Err(Failure::input(found).with_hint(format!("name another place with {option}")))
+        }
     }
 }
 
 /// One file that a user named.
 #[derive(Debug)]
-pub(crate) struct OutFile {
-    folder: OutFolder,
-    name: String,
+pub(crate) enum OutFile {
+    /// A file, there or not: written beside its place and renamed.
+    File { folder: OutFolder, name: String },
+    /// A device or a pipe, such as `/dev/stdout`: renaming a file onto it would take it away.
+    Stream(PathBuf),
 }
 
 impl OutFile {
     /// Checks that the file can be written; `option` is what the user named it with.
     pub(crate) fn open(path: &Path, option: &str) -> Result<Self, Failure> {
         let label = format!("{option} {}", path.display());
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let Some(name) = name.filter(|_| !path.is_dir()) else {
+        if path.is_dir() {
             return Err(Failure::input(anyhow!("{label}: this is a folder, expected a file")));
+        }
+        if path.exists() && !path.is_file() {
+            return Ok(Self::Stream(path.to_owned()));
+        }
+        // A link stays one: what it points at is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            return Err(Failure::input(anyhow!("{label}: expected the name of a file")));
         };
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        let parent = path.parent().unwrap_or(Path::new(""));
         temporary(parent)
-            .with_context(|| format!("{label}: cannot write into {}", parent.display()))
-            .map_err(Failure::input)?;
+            .with_context(|| format!("{label}: cannot write into its folder"))
+            .map_err(|error| {
+                Failure::input(error).with_hint("name a file in a folder that exists and you may write")
+            })?;
         let folder = OutFolder {
             path: parent.to_owned(),
             made: Vec::new(),
         };
-        Ok(Self { folder, name })
+        Ok(Self::File { folder, name })
     }
 
     /// Writes the whole file, then gives it its name.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
-        self.folder.write(&self.name, content)
+        match self {
+            Self::File { folder, name } => folder.write(name, content),
+            Self::Stream(path) => fs::OpenOptions::new()
+                .write(true)
+                .open(path)
+                .and_then(|mut stream| stream.write_all(content))
+                .map_err(|error| not_written(path, error)),
+        }
     }
+}
+
+fn not_written(path: &Path, error: io::Error) -> Failure {
+    let hint = out_of_space(&error);
+    let failure = Failure::run(anyhow::Error::new(error).context(format!("{}: cannot be written", path.display())));
+    match hint {
+        true => failure.with_hint("free some space, or write to another disk with --out"),
+        false => failure,
+    }
+}
+
+/// Whether a write failed for want of room: disk, quota, or a limit on the size of files.
+pub(crate) fn out_of_space(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
@@ -131,5 +194,13 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     // Temporary files are private by default; results follow the user's umask like any other file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder).map_err(own_words)
+}
+
+/// What the operating system said, without the name of the temporary file, which means nothing to a user.
+fn own_words(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason.to_owned()),
+        None => error,
+    }
 }

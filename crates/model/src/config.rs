@@ -281,7 +281,7 @@ impl FitConfig {
     pub fn check(&self) -> Result<()> {
         let share = |option, value: f64| match value {
             value if value > 0.0 && value < 1.0 => Ok(()),
-            value if (1.0..100.0).contains(&value) => {
+            value if value > 1.0 && value < 100.0 => {
                 let hint = format!("a share between 0 and 1 (did you mean {}?)", value / 100.0);
                 Err(ModelError::option(option, value, hint))
             }

@@ -60,12 +60,19 @@ pub(crate) struct FitArgs {
     #[arg(
         long,
         value_name = "SHARE",
+        value_parser = coverage,
         allow_negative_numbers = true,
         help_heading = "Fit options"
     )]
     pub(crate) coverage: Option<f64>,
     /// Input taps beyond the first, dead time, output lags [default: the paper's for known names, else searched]
-    #[arg(long, value_name = "NX,ND,NY", value_parser = |text: &str| text.parse::<Lags>(), help_heading = "Fit options")]
+    #[arg(
+        long,
+        value_name = "NX,ND,NY",
+        value_parser = |text: &str| text.parse::<Lags>(),
+        allow_hyphen_values = true,
+        help_heading = "Fit options"
+    )]
     pub(crate) lags: Option<Lags>,
     /// Widths of the hidden layers
     #[arg(long, value_name = "WIDTH,...", value_delimiter = ',', help_heading = "Fit options")]
@@ -112,6 +119,19 @@ pub(crate) struct FitArgs {
     /// Print the resolved settings and stop
     #[arg(long, help_heading = "Fit options")]
     pub(crate) print_config: bool,
+}
+
+/// Numbers are checked with all other settings; here is what no number is.
+fn coverage(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches(['%', ' ']).replace(',', ".");
+    match (text.parse(), number.parse::<f64>()) {
+        (Ok(share), _) => Ok(share),
+        (Err(_), Ok(value)) if value > 0.0 && value < 100.0 => {
+            let share = if value < 1.0 { value } else { value / 100.0 };
+            Err(format!("expected a share between 0 and 1 (did you mean {share}?)"))
+        }
+        _ => Err("expected a share between 0 and 1 such as 0.9".to_owned()),
+    }
 }
 
 fn strategy(name: &str) -> Strategy {

@@ -10,12 +10,14 @@ mod data;
 mod fit;
 mod model;
 mod report;
+mod shell;
 mod study;
 
 pub(crate) use data::DataArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use study::{FiguresArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 
 const EXAMPLES: &str = "\
@@ -30,6 +32,23 @@ Examples:
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written.";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  intervalid demo                            fit, compare, say what it means
+  intervalid demo --out first --epochs 20    faster and worse
+  intervalid demo --quiet                    the table only";
+
+const DATA_EXAMPLES: &str = "\
+Examples:
+  intervalid data list
+  intervalid data show my.csv --input valve --output level";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  intervalid data list
+  intervalid data list --data-dir records    names of your own: NAME stands for records/NAME.csv
+  intervalid data list --json";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -75,7 +94,7 @@ pub(crate) enum Command {
     /// Identify the built-in hair dryer and show what the result means
     Demo(DemoArgs),
     /// List data sets, or describe one
-    #[command(subcommand)]
+    #[command(subcommand, after_help = DATA_EXAMPLES)]
     Data(DataCommand),
     /// Identify a model of a record, evaluate it on the test part, write it to a folder
     Fit(Box<FitArgs>),
@@ -90,14 +109,19 @@ pub(crate) enum Command {
     /// One page to look at, of a fit or a study
     Report(ReportArgs),
     /// Many fits at once: run a study, look at it
-    #[command(subcommand)]
+    #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),
+    /// Print a shell's completion script
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
 }
 
 /// The verbs of `data`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
     /// List the data sets that have a name
+    #[command(after_help = LIST_EXAMPLES)]
     List,
     /// Describe a record: columns, statistics, warnings, dead time, suggested lags
     #[command(after_help = SHOW_EXAMPLES)]
@@ -113,6 +137,7 @@ pub(crate) struct ShowArgs {
 
 /// Arguments of `demo`.
 #[derive(Args, Debug)]
+#[command(after_help = DEMO_EXAMPLES)]
 pub(crate) struct DemoArgs {
     /// Folder for the results; made if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./intervalid-demo")]
@@ -131,5 +156,32 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples_that_are_its_own_and_parse() {
+        fn check(command: &clap::Command, name: &str) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples = help.lines().filter_map(|line| line.strip_prefix("  intervalid "));
+            let mut own = 0;
+            for example in examples {
+                own += usize::from(format!("{example} ").starts_with(&format!("{name} ")) || name.is_empty());
+                // What follows two blanks explains; what follows a pipe or an arrow is the shell's.
+                let typed = example.split("  ").next().unwrap_or_default();
+                let typed = typed.split(['|', '>']).next().unwrap_or_default();
+                let words = typed.split_whitespace().map(|word| word.trim_matches('\''));
+                let parsed = Cli::try_parse_from(["intervalid"].into_iter().chain(words));
+                assert!(
+                    parsed.is_ok(),
+                    "{example}: {}",
+                    parsed.err().map_or_else(String::new, |e| e.to_string())
+                );
+            }
+            assert!(own > 0, "`intervalid {name} --help` has no example of its own");
+            for subcommand in command.get_subcommands() {
+                check(subcommand, format!("{name} {}", subcommand.get_name()).trim_start());
+            }
+        }
+        check(&Cli::command(), "");
     }
 }

@@ -4,6 +4,29 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  intervalid study run paper-quick --out quick
+  intervalid study status quick
+  intervalid study table quick
+  intervalid study figures quick";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  intervalid study status paper             also while the study runs
+  intervalid study status paper --json";
+
+const TABLE_EXAMPLES: &str = "\
+Examples:
+  intervalid study table paper > tables.md
+  intervalid study table paper --format latex > tables.tex
+  intervalid study table paper --json";
+
+const FIGURES_EXAMPLES: &str = "\
+Examples:
+  intervalid study figures paper            into paper/figures
+  intervalid study figures paper --out figures";
+
 const RUN_EXAMPLES: &str = "\
 Examples:
   intervalid study run paper-quick --out quick          minutes, a first look
@@ -19,7 +42,7 @@ pub(crate) enum StudyCommand {
     /// Run a study, or go on with it
     Run(RunArgs),
     /// How far a study is
-    Status(FolderArgs),
+    Status(StatusArgs),
     /// Its tables, with the published values beside ours
     Table(TableArgs),
     /// Its box plots, snapshots and elasticity, as SVG and PNG
@@ -44,9 +67,10 @@ pub(crate) struct RunArgs {
     pub(crate) print: bool,
 }
 
-/// A study's folder.
+/// Arguments of `study status`.
 #[derive(Args, Debug)]
-pub(crate) struct FolderArgs {
+#[command(after_help = STATUS_EXAMPLES)]
+pub(crate) struct StatusArgs {
     /// Folder of the study
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
@@ -67,6 +91,7 @@ pub(crate) enum TableForm {
 
 /// Arguments of `study table`.
 #[derive(Args, Debug)]
+#[command(after_help = TABLE_EXAMPLES)]
 pub(crate) struct TableArgs {
     /// Folder of the study
     #[arg(value_name = "DIR")]
@@ -78,6 +103,7 @@ pub(crate) struct TableArgs {
 
 /// Arguments of `study figures`.
 #[derive(Args, Debug)]
+#[command(after_help = FIGURES_EXAMPLES)]
 pub(crate) struct FiguresArgs {
     /// Folder of the study
     #[arg(value_name = "DIR")]

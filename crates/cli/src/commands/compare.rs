@@ -37,7 +37,10 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
     let fits: Vec<Value> = args
         .folders
         .iter()
-        .map(|folder| read(folder))
+        .map(|folder| {
+            output.detail(format_args!("reading {}", folder.join(METRICS).display()));
+            read(folder)
+        })
         .collect::<Result<_, _>>()?;
     let is_linear = |fit: &Value| fit["model"] == "arx";
     // Pages are needed for the linear model beside the fits, and to write one; folders of earlier versions have none.
@@ -93,9 +96,20 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
 }
 
 fn read(folder: &Path) -> Result<Value, Failure> {
-    let path = folder.join(METRICS);
     let refused =
         |error: anyhow::Error| Failure::input(error).with_hint("compare takes folders that `intervalid fit` wrote");
+    let name = folder.display();
+    if !folder.is_dir() {
+        let found = match folder.exists() {
+            true => anyhow!("{name}: this is a file, expected a folder"),
+            false => anyhow!("{name}: no such folder"),
+        };
+        return Err(refused(found));
+    }
+    let path = folder.join(METRICS);
+    if !path.exists() {
+        return Err(refused(anyhow!("{name}: there is no {METRICS} in this folder")));
+    }
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("{}: cannot be read", path.display()))
         .map_err(refused)?;
@@ -104,7 +118,7 @@ fn read(folder: &Path) -> Result<Value, Failure> {
         .map_err(refused)?;
     match value.get("test") {
         Some(_) => Ok(value),
-        None => Err(refused(anyhow!("{}: has no metrics of a test part", path.display()))),
+        None => Err(refused(anyhow!("{}: holds no metrics of one fit", path.display()))),
     }
 }
 

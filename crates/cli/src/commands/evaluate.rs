@@ -28,9 +28,9 @@ struct Report<'a> {
 
 /// Simulates a record and compares with what was measured.
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-    let model = model(&args.model)?;
+    let model = model(&args.model, output)?;
     let simulation = output.working("simulating", || {
-        simulate((&args.model, &model), &args.data, args.part, global)
+        simulate((&args.model, &model), &args.data, args.part, global, output)
     })?;
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             simulation.dataset.name(),
             evaluation.all.n
         ))?;
-        return summary::metrics(&evaluation, &simulation.dataset, coverage, output);
+        // The model knows the units even where its columns are asked for by name.
+        return summary::metrics(&evaluation, &model.signature().outputs, coverage, output);
     }
     let (mut rolling, mut horizons) = (Vec::new(), Vec::new());
     for index in 0..simulation.dataset.outputs().len() {

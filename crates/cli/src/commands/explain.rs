@@ -43,8 +43,11 @@ struct Channel<'a> {
 
 /// Elasticity of an interval network, printed and on request written with its pictures.
 pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
-    let model = model(&args.model)?;
-    let elasticity = Elasticity::of(&model)?;
+    let model = model(&args.model, output)?;
+    let elasticity = Elasticity::of(&model).map_err(|error| {
+        Failure::from(error)
+            .with_hint("only intervals have an elasticity: `intervalid fit DATA --model inode` makes some")
+    })?;
     if let Some(folder) = &args.out {
         let files = [
             PARAMETERS,

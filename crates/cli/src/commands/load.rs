@@ -9,28 +9,41 @@ use intervalid_model::{Band, Model};
 use super::fit::{CONFIG, ConfigFile, MODEL};
 use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
+use crate::format::count;
+use crate::output::Output;
 use crate::request::DataRequest;
+
+const NAME_A_MODEL: &str =
+    "name a folder that `intervalid fit` wrote, or a model file; the model comes before the data";
 
 /// The model file that a user means: a file, or the folder of a fit.
 pub(super) fn model_file(path: &Path) -> Result<PathBuf, Failure> {
+    let refused = |what: &str| Failure::input(anyhow!("{}: {what}", path.display())).with_hint(NAME_A_MODEL);
     if path.is_dir() {
         let file = path.join(MODEL);
-        if file.is_file() {
-            return Ok(file);
-        }
-        let found = anyhow!("{}: there is no {MODEL} in this folder", path.display());
-        return Err(Failure::input(found).with_hint("name a folder that `intervalid fit` wrote, or a model file"));
+        return match file.is_file() {
+            true => Ok(file),
+            false => Err(refused(&format!("there is no {MODEL} in this folder"))),
+        };
     }
-    if !path.exists() {
-        let found = anyhow!("{}: no such model", path.display());
-        return Err(Failure::input(found).with_hint("name a folder that `intervalid fit` wrote, or a model file"));
+    match path.exists() {
+        true => Ok(path.to_owned()),
+        false => Err(refused("no such model")),
     }
-    Ok(path.to_owned())
 }
 
 /// Reads a model.
-pub(super) fn model(path: &Path) -> Result<Model, Failure> {
-    Ok(Model::load(model_file(path)?)?)
+pub(super) fn model(path: &Path, output: &Output) -> Result<Model, Failure> {
+    let file = model_file(path)?;
+    let model = Model::load(&file).map_err(|error| Failure::from(error).or_hint(NAME_A_MODEL))?;
+    output.detail(format_args!(
+        "{}: {} with lags {} and {}",
+        file.display(),
+        model.kind(),
+        model.config().lags,
+        count(model.parameters(), "parameter"),
+    ));
+    Ok(model)
 }
 
 /// A simulation of part of a record.
@@ -46,6 +59,7 @@ pub(super) fn simulate(
     data: &DataArgs,
     part: PartName,
     global: &GlobalArgs,
+    output: &Output,
 ) -> Result<Simulation, Failure> {
     let mut data = data.clone();
     if part != PartName::All && data.split.is_none() {
@@ -67,6 +81,12 @@ pub(super) fn simulate(
         PartName::Validation => request.split(&dataset)?.validation,
         PartName::Test => request.split(&dataset)?.test,
     };
+    output.detail(format_args!(
+        "{}: {} in {}",
+        dataset.name(),
+        count(part.samples(), "sample"),
+        count(part.segments().len(), "piece"),
+    ));
     let bands = model.simulate(&dataset, &part)?;
     Ok(Simulation { dataset, part, bands })
 }

@@ -1,12 +1,14 @@
 //! One file per verb.
 
 mod compare;
+mod completions;
 mod data;
 mod demo;
 mod evaluate;
 mod explain;
 mod fit;
 mod load;
+mod man;
 mod predict;
 mod report;
 mod study;
@@ -31,6 +33,8 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Explain(args) => explain::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Completions(args) => completions::run(args, output),
+        Command::Man(args) => man::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),
     }
 }

@@ -1,17 +1,17 @@
 //! `intervalid predict`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
-use super::load::{model, simulate};
+use super::load::{model, model_file, simulate};
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::plot;
 use crate::predictions::predictions_csv;
-use crate::write::OutFile;
+use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -39,7 +39,14 @@ struct Prediction<'a> {
 
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
 pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-    let model = model(&args.model)?;
+    let model_file = model_file(&args.model)?;
+    for (option, path) in [("--out", &args.out), ("--plot", &args.plot)] {
+        if let Some(path) = path {
+            let sources = args.data.data.iter().map(Path::new).chain([model_file.as_path()]);
+            refuse_replacing(option, path, sources)?;
+        }
+    }
+    let model = model(&args.model, output)?;
     let out = args
         .out
         .as_deref()
@@ -47,7 +54,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         .transpose()?;
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
     let simulation = output.working("simulating", || {
-        simulate((&args.model, &model), &args.data, args.part, global)
+        simulate((&args.model, &model), &args.data, args.part, global, output)
     })?;
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands)?;
     if let Some(plot) = &plot {

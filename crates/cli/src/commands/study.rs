@@ -18,7 +18,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::plot::write_both;
 use crate::request::threads;
-use crate::write::OutFolder;
+use crate::write::{OutFolder, refuse_file};
 
 /// Runs a verb of `study`.
 pub(crate) fn run(command: &StudyCommand, data_dir: Option<&Path>, output: &Output) -> Result<(), Failure> {
@@ -47,8 +47,9 @@ fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<
         }
         return Ok(output.result(text.trim_end())?);
     }
-    let spec = Spec::load(&args.spec)?;
+    let spec = Spec::load(&args.spec).map_err(|error| Failure::from(error).about(&args.spec))?;
     let folder = args.out.as_deref().unwrap_or(Path::new("."));
+    refuse_file(folder)?;
     interrupt::listen();
     let display = StudyDisplay::new(output);
     let observer = |event: &StudyEvent<'_>| display.show(event, output);

@@ -1,7 +1,9 @@
-//! What a user sees after a mistake: one message, exit code 2, nothing on standard output.
+//! What a user sees after a mistake in the data or the command: one message, exit code 2, nothing on standard output,
+//! nothing written.
 
 use insta::assert_snapshot;
 
+use crate::study::SPEC;
 use crate::support::{Folder, csv, plain};
 
 fn refused(folder: &Folder, arguments: &[&str]) -> String {
@@ -111,10 +113,155 @@ fn cells() {
 }
 
 #[test]
+fn settings_of_a_fit() {
+    let folder = Folder::new();
+    folder.write("typo.toml", "epoch = 3\n");
+    folder.write("value.toml", "margin = \"cube\"\n");
+    folder.write("broken.toml", "epochs = \n");
+    let cases: [&[&str]; 20] = [
+        &["--coverage", "90"],
+        &["--coverage", "90%"],
+        &["--coverage", "0,9"],
+        &["--coverage", "high"],
+        &["--coverage", "1"],
+        &["--coverage", "-0.9"],
+        &["--lags", "2,0"],
+        &["--lags", "2,0,0"],
+        &["--lags", "-1,0,1"],
+        &["--lags", "2,5000,3"],
+        &["--lags", "2,0,400"],
+        &["--epochs", "0"],
+        &["--hidden", "0"],
+        &["--lr", "-1"],
+        &["--model", "gru"],
+        &["--preset", "best"],
+        &["--config", "typo.toml"],
+        &["--config", "value.toml"],
+        &["--config", "broken.toml"],
+        &["--config", "absent.toml"],
+    ];
+    let messages = cases.map(|options| refused(&folder, &[&["fit", "hair-dryer"], options].concat()));
+    assert_snapshot!(messages.join("\n"));
+    assert!(!folder.path().join("intervalid-fit").exists(), "nothing was written");
+}
+
+#[test]
+fn records_that_cannot_be_fitted() {
+    let folder = Folder::new();
+    folder.write("short.csv", csv(20, plain));
+    let still = |stands: char| {
+        move |row, column, value| {
+            if column == stands {
+                "1.5".to_owned()
+            } else {
+                plain(row, column, value)
+            }
+        }
+    };
+    folder.write("still-input.csv", csv(200, still('u')));
+    folder.write("still-output.csv", csv(200, still('y')));
+    folder.write("good.csv", csv(200, plain));
+    folder.write("other.csv", csv(200, plain).replacen("u,y", "u,level", 1));
+    let cases: [&[&str]; 8] = [
+        &["fit", "short.csv"],
+        &["fit", "short.csv", "--lags", "2,0,3"],
+        &["fit", "short.csv", "--model", "arx"],
+        &["fit", "still-input.csv"],
+        &["fit", "still-output.csv"],
+        &["fit", "good.csv", "--split", "0.6,0.399,0.001"],
+        &["fit", "good.csv", "other.csv"],
+        &["fit", "good.csv", "--lags", "2,150,3"],
+    ];
+    assert_snapshot!(cases.map(|arguments| refused(&folder, arguments)).join("\n"));
+    assert!(!folder.path().join("intervalid-fit").exists(), "nothing was written");
+}
+
+#[test]
+fn models_data_and_folders_mixed_up() {
+    let folder = Folder::new();
+    let fitted = folder.run(&["fit", "hair-dryer", "--model", "arx", "--quiet", "--out", "arx"]);
+    assert!(fitted.status.success());
+    let model = std::fs::read(folder.path().join("arx/model.safetensors")).expect("written");
+    folder.write("cut/model.safetensors", &model[..model.len() / 2]);
+    folder.write("zeros/model.safetensors", [0_u8; 20]);
+    folder.write("cut/metrics.json", "{\"dataset\": ");
+    folder.write("odd/metrics.json", "{}");
+    folder.write("data.csv", csv(200, plain));
+    folder.write("tank.csv", csv(200, plain).replacen("u,y", "valve,level", 1));
+    let cases: [&[&str]; 18] = [
+        &["fit", "arx/model.safetensors"],
+        &["fit", "arx"],
+        &["data", "show", "arx/model.safetensors"],
+        &["predict", "data.csv", "arx"],
+        &["evaluate", "hair-dryer", "arx"],
+        &["predict", "nowhere", "hair-dryer"],
+        &["predict", "odd", "hair-dryer"],
+        &["evaluate", "odd", "hair-dryer"],
+        &["explain", "odd"],
+        &["explain", "arx"],
+        &["predict", "cut", "hair-dryer"],
+        &["predict", "zeros", "hair-dryer"],
+        &["predict", "arx", "tank.csv"],
+        &["compare", "arx", "nowhere"],
+        &["compare", "arx", "data.csv"],
+        &["compare", "zeros"],
+        &["compare", "cut"],
+        &["compare", "odd"],
+    ];
+    assert_snapshot!(cases.map(|arguments| refused(&folder, arguments)).join("\n"));
+}
+
+#[test]
+fn mistakes_in_studies() {
+    let folder = Folder::new();
+    folder.write("typo.toml", SPEC.replace("seeds", "seed"));
+    folder.write("setting.toml", SPEC.replace("epochs = 2", "epoch = 2"));
+    folder.write("share.toml", SPEC.replace("0.9,", "90,"));
+    folder.write("model.toml", SPEC.replace("\"arx\"", "\"gru\""));
+    folder.write("twice.toml", SPEC.replace("[1, 2]", "[1, 1]"));
+    folder.write("broken.toml", "name = ");
+    folder.write("file", "");
+    let files = ["typo", "setting", "share", "model", "twice", "broken", "absent"];
+    let files = files.map(|name| format!("{name}.toml"));
+    let mut messages: Vec<String> = Vec::new();
+    for file in &files {
+        messages.push(refused(&folder, &["study", "run", file, "--out", "out"]));
+    }
+    let cases: [&[&str]; 6] = [
+        &["study", "run", "papper", "--out", "out"],
+        &["study", "run", "paper"],
+        &["study", "run", "paper", "--out", "file"],
+        &["study", "status", "nowhere"],
+        &["study", "table", "."],
+        &["study", "figures", "file"],
+    ];
+    messages.extend(cases.map(|arguments| refused(&folder, arguments)));
+    assert_snapshot!(messages.join("\n"));
+    assert!(!folder.path().join("out").exists(), "nothing was written");
+}
+
+#[test]
 fn folders_that_cannot_be_written() {
     let folder = Folder::new();
     folder.write("file", "");
-    let cases: [&[&str]; 2] = [&["demo", "--out", "file"], &["demo", "--out", "file/inside"]];
+    folder.write("data.csv", csv(200, plain));
+    let fitted = folder.run(&["fit", "data.csv", "--model", "arx", "--quiet", "--out", "arx"]);
+    assert!(fitted.status.success());
+    folder.write("history.csv", csv(200, plain));
+    let cases: [&[&str]; 12] = [
+        &["fit", "history.csv", "--model", "arx", "--out", "."],
+        &["demo", "--out", "file"],
+        &["demo", "--out", "file/inside"],
+        &["fit", "hair-dryer", "--out", "file"],
+        &["explain", "arx", "--out", "file"],
+        &["man", "--out", "file"],
+        &["predict", "arx", "data.csv", "--out", "arx"],
+        &["predict", "arx", "data.csv", "--out", "nowhere/simulated.csv"],
+        &["predict", "arx", "data.csv", "--out", "./data.csv"],
+        &["predict", "arx", "data.csv", "--out", "arx/model.safetensors"],
+        &["predict", "arx", "data.csv", "--plot", "band.pdf"],
+        &["study", "run", "paper-quick", "--out", "file/inside"],
+    ];
     assert_snapshot!(cases.map(|arguments| refused(&folder, arguments)).join("\n"));
 }
 
@@ -123,21 +270,4 @@ fn json_keeps_standard_output_clean_on_failure() {
     let folder = Folder::new();
     refused(&folder, &["data", "show", "absent.csv", "--json"]);
     refused(&folder, &["data", "show", "hair-dryer", "--split", "1", "--json"]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn results_that_cannot_be_printed_are_a_failed_run() {
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .expect("/dev/full");
-    let folder = Folder::new();
-    let output = folder
-        .command(&["data", "list"])
-        .stdout(full)
-        .output()
-        .expect("the program runs");
-    assert_eq!(output.status.code(), Some(1));
-    assert_snapshot!(String::from_utf8_lossy(&output.stderr));
 }

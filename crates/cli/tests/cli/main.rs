@@ -1,10 +1,17 @@
 //! The command line as a user meets it: the real program, run in a fresh folder.
 
+mod contract;
 mod data;
 mod demo;
 mod errors;
+mod failures;
 mod fit;
+mod guide;
 mod help;
+mod promised;
 mod report;
+mod shape;
+mod shell;
 mod study;
 mod support;
+mod terminal;

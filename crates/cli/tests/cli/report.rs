@@ -38,7 +38,7 @@ fn is_self_contained(html: &str) {
 fn a_fit_has_a_page_that_can_be_written_again() {
     let folder = Folder::new();
     folder.json(&[&FIT[..], &["--json"]].concat());
-    let first = page(&folder, "dryer/report.html");
+    let first = page(&folder, "dryer/report.html").replace("&#x2f;", "/");
     is_self_contained(&first);
     for section in [
         "record",
@@ -66,12 +66,12 @@ fn a_fit_has_a_page_that_can_be_written_again() {
         (&"fit".into(), &"again.html".into())
     );
     let again = page(&folder, "again.html");
-    assert_eq!(again, first);
+    assert_eq!(again.replace("&#x2f;", "/"), first);
     assert_eq!(written["bytes"], again.len());
     // Without a name, in place.
     std::fs::remove_file(folder.path().join("dryer/report.html")).expect("removed");
     folder.json(&["report", "dryer", "--json"]);
-    assert_eq!(page(&folder, "dryer/report.html"), first);
+    assert_eq!(page(&folder, "dryer/report.html"), again);
 }
 
 #[test]

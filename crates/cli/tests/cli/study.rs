@@ -2,7 +2,7 @@
 
 use crate::support::Folder;
 
-const SPEC: &str = r#"
+pub(crate) const SPEC: &str = r#"
 name = "small"
 datasets = ["hair-dryer", "mr-damper"]
 models = ["inode", "ensemble-node", "arx"]
@@ -58,32 +58,6 @@ fn a_study_runs_resumes_and_is_looked_at() {
             assert!(file.is_file(), "{}", file.display());
         }
     }
-}
-
-#[test]
-fn mistakes_in_studies_are_one_message() {
-    let folder = Folder::new();
-    folder.write("typo.toml", SPEC.replace("seeds", "seed"));
-    folder.write("setting.toml", SPEC.replace("epochs = 2", "epoch = 2"));
-    folder.write("share.toml", SPEC.replace("0.9,", "90,"));
-    folder.write("no.toml", "name = ");
-    let cases: [&[&str]; 7] = [
-        &["study", "run", "typo.toml", "--out", "out"],
-        &["study", "run", "setting.toml", "--out", "out"],
-        &["study", "run", "share.toml", "--out", "out"],
-        &["study", "run", "no.toml", "--out", "out"],
-        &["study", "run", "papper", "--out", "out"],
-        &["study", "table", "nowhere"],
-        &["study", "run", "paper"],
-    ];
-    for arguments in cases {
-        let text = folder.transcript(arguments);
-        assert!(
-            text.contains("\nexit code: 2\n") && !text.contains("--- stdout"),
-            "{text}"
-        );
-    }
-    assert!(!folder.path().join("out").exists(), "nothing was written");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::thread;
 
+use anyhow::anyhow;
 use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, fit};
 
 use super::rows::{COVERAGE, Fitted, ModelRow, Prepared, Training};
 use crate::error::Failure;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Bar;
 
@@ -46,12 +48,17 @@ fn fit_one(
     if let Some(epochs) = epochs {
         (config.epochs, config.margin_epochs) = (epochs, None);
     }
-    let mut observer = |progress: &_| bar.show(progress);
+    let mut observer = |progress: &_| bar.observe(progress);
     let options = FitOptions {
         observer: Some(&mut observer),
         ..FitOptions::default()
     };
-    let (model, info) = fit::<f32>(&prepared.dataset, &prepared.split, &config, options)?;
+    let fitted = fit::<f32>(&prepared.dataset, &prepared.split, &config, options);
+    if interrupt::requested() {
+        let failure = Failure::run(anyhow!("interrupted: the demo keeps nothing of unfinished models"));
+        return Err(failure.with_hint("run it again; a few --epochs are enough for a first look"));
+    }
+    let (model, info) = fitted?;
     output.detail(format_args!(
         "{name}: {} epochs in {:.1?}, {}",
         info.epochs_run(),

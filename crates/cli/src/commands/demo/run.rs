@@ -12,6 +12,7 @@ use super::rows::{COVERAGE, Fitted, ModelRow, Prepared};
 use super::{arx, networks, story};
 use crate::error::Failure;
 use crate::history::history_csv;
+use crate::interrupt;
 use crate::output::Output;
 use crate::pages::{REPORT, REPORT_DATA, write_report};
 use crate::predictions::predictions_csv;
@@ -43,6 +44,7 @@ struct Report<'a> {
 
 /// Fits linear models and interval networks to the hair dryer and writes the better network's results into `out`.
 pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<(), Failure> {
+    interrupt::listen();
     let folder = OutFolder::open(out, &FILES)?;
     let prepared = Prepared::new()?;
     let dead_time = dead_time(&prepared)?;
@@ -54,7 +56,7 @@ pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<
         arx::fit("ARX, lags of the paper", &prepared, prepared.known.lags)?,
         arx::fit("ARX, lags found", &prepared, lags)?,
     ];
-    let networks = networks::fit_all(&prepared, epochs, output)?;
+    let networks = networks::fit_all(&prepared, epochs, output).inspect_err(|_| folder.abandon())?;
     let chosen = choose(&networks).ok_or_else(|| Failure::run(anyhow!("no network was fitted")))?;
     let rows: Vec<&ModelRow> = linear.iter().chain(networks.iter().map(|fitted| &fitted.row)).collect();
 

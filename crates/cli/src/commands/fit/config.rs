@@ -9,9 +9,12 @@ use toml::{Table, Value};
 
 use crate::args::{DataArgs, FitArgs};
 use crate::error::Failure;
+use crate::suggest::{nearest, nearest_in};
 
 /// The only preset so far.
 pub(super) const PAPER: &str = "paper";
+
+const PRINT_CONFIG: &str = "`intervalid fit DATA --print-config` prints such a file with all keys";
 
 /// Keys of a configuration file that are not settings of the fit itself.
 const OTHER_KEYS: [&str; 6] = ["preset", "input", "output", "experiment", "sample_time", "split"];
@@ -35,14 +38,14 @@ impl ConfigFile {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("--config {name}: cannot be read"))
-            .map_err(Failure::input)?;
+            .map_err(|error| Failure::input(error).with_hint(PRINT_CONFIG))?;
         Self::parse(name, &text)
     }
 
     fn parse(name: String, text: &str) -> Result<Self, Failure> {
-        let mut table: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| Failure::input(anyhow!("{name}: {}", error.to_string().trim_end())))?;
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
+            Failure::input(anyhow!("{name}: {}", error.to_string().trim_end())).with_hint(PRINT_CONFIG)
+        })?;
         for (alias, key) in ALIASES {
             if let Some(value) = table.remove(alias) {
                 table.insert(key.to_owned(), value);
@@ -51,9 +54,9 @@ impl ConfigFile {
         let known = known_keys();
         if let Some(key) = table.keys().find(|key| !known.contains(*key)) {
             let failure = Failure::input(anyhow!("{name}: unknown key '{key}'"));
-            return Err(match nearest(key, &known) {
+            return Err(match nearest(key, known.iter().map(String::as_str)) {
                 Some(near) => failure.with_hint(format!("did you mean '{near}'?")),
-                None => failure.with_hint("`intervalid fit DATA --print-config` shows all keys"),
+                None => failure.with_hint(PRINT_CONFIG),
             });
         }
         if let Some(value) = table.get("preset")
@@ -131,7 +134,11 @@ impl ConfigFile {
 
     fn refused(&self, key: &str, value: &Value, error: &toml::de::Error) -> Failure {
         let reason = error.message().lines().next().unwrap_or_default().to_owned();
-        Failure::input(anyhow!("{}: {key} = {value}: {reason}", self.name))
+        let failure = Failure::input(anyhow!("{}: {key} = {value}: {reason}", self.name));
+        match nearest_in(&reason) {
+            Some(near) => failure.with_hint(format!("did you mean '{near}'?")),
+            None => failure,
+        }
     }
 }
 
@@ -237,13 +244,6 @@ fn known_keys() -> Vec<String> {
     };
     let settings = Table::try_from(config).unwrap_or_default();
     settings.keys().cloned().chain(OTHER_KEYS.map(str::to_owned)).collect()
-}
-
-/// The known key most like a mistyped one, if any is.
-fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
-    let similarity = |other: &&String| strsim::jaro_winkler(key, other);
-    let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    (similarity(&best) > 0.75).then_some(best)
 }
 
 #[cfg(test)]

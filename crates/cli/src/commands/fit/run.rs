@@ -1,13 +1,12 @@
 //! The order of events of `fit`.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Part, Split, runs};
+use intervalid_data::{Dataset, Lags, Part, Split, runs};
 use intervalid_model::{
-    Band, Evaluation, FitOptions, Model, ModelError, Progress, StopReason, TrainInfo, evaluate, map_parallel,
+    Band, Evaluation, FitOptions, Model, ModelError, StopReason, TrainInfo, evaluate, map_parallel,
 };
 use intervalid_report::{Baseline, FitReport, PartBands};
 
@@ -24,7 +23,7 @@ use crate::predictions::predictions_csv;
 use crate::request::DataRequest;
 use crate::request::threads;
 use crate::summary;
-use crate::write::OutFolder;
+use crate::write::{OutFolder, out_of_space, refuse_replacing};
 
 /// The fitted model in a fit's folder.
 pub(crate) const MODEL: &str = "model.safetensors";
@@ -39,6 +38,9 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
+
+/// Where lags come from.
+const DATA_SHOW: &str = "`intervalid data show DATA` suggests lags; without --lags they are searched";
 
 const FILES: [&str; 7] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY, REPORT_DATA, REPORT];
 
@@ -63,12 +65,19 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         };
     }
     let dataset = request.load()?;
-    let split = request.split(&dataset)?;
+    let about = |failure: Failure| failure.about(&request.label());
+    let split = request.split(&dataset).map_err(|error| about(error.into()))?;
     // Found out now and not after training: parts too short to be simulated.
     for part in [&split.test, &split.validation] {
         if !part.is_empty() {
-            runs(&dataset, part, config.lags, config.initial)?;
+            runs(&dataset, part, config.lags, config.initial).map_err(|error| about(error.into()))?;
         }
+    }
+    if !config.lag_search {
+        check_lags(config.lags, &split).map_err(|failure| failure.with_hint(DATA_SHOW))?;
+    }
+    for name in FILES {
+        refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
     }
     let folder = OutFolder::open(&args.out, &FILES)?;
     output.detail(format_args!(
@@ -88,7 +97,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         return Err(Failure::input(found).with_hint(STALE));
     }
     let trained = train(&dataset, &split, &config, &checkpoint, output);
-    let (model, info) = trained.inspect_err(|_| folder.abandon())?;
+    let (model, info) = trained.inspect_err(|_| folder.abandon()).map_err(about)?;
     let simulate = |part: &&Part| simulate(&model, &dataset, part);
     let parts = [&split.test, &split.validation, &split.train];
     let bands = map_parallel(&parts, threads(args.threads), simulate);
@@ -106,10 +115,19 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         evaluation(&dataset, &validation, &model)?,
     ];
     let result = FitResult::new(dataset.name(), PAPER, (&model, &info), evaluations, args.out.clone());
+    output.detail(format_args!(
+        "{}: {} in {:.1} s, {}",
+        result.model,
+        count(result.epochs_run, "epoch"),
+        result.train_seconds,
+        result.stopped_because
+    ));
 
     // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
     folder.remove(METRICS)?;
-    model.save(folder.path().join(MODEL))?;
+    model
+        .save(folder.path().join(MODEL))
+        .inspect_err(|_| folder.abandon())?;
     let config = config_toml(model.config(), &data)?;
     folder.write(CONFIG, config.as_bytes())?;
     folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test)?.as_bytes())?;
@@ -138,7 +156,20 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     if output.is_json() {
         return output.json(&result);
     }
-    summary::fit(&result, &model, &dataset, output)
+    summary::fit(&result, &model, output)
+}
+
+/// Lags that reach beyond all samples see nothing but padding.
+fn check_lags(lags: Lags, split: &Split) -> Result<(), Failure> {
+    let longest = split.train.segments().iter().map(|segment| segment.len()).max();
+    let longest = longest.unwrap_or(0);
+    if lags.memory() < longest {
+        return Ok(());
+    }
+    Err(Failure::input(anyhow!(
+        "lags = {lags} reach {} samples back: expected less than {longest}, the longest stretch of the training part",
+        lags.memory()
+    )))
 }
 
 fn train(
@@ -152,13 +183,7 @@ fn train(
     let was_there = checkpoint.exists();
     let bars = output.bars();
     let bar = bars.add(config.model.name());
-    let mut observer = |progress: &Progress| {
-        let _ = bar.show(progress);
-        match interrupt::requested() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    };
+    let mut observer = |progress: &_| bar.observe(progress);
     let options = FitOptions {
         observer: Some(&mut observer),
         checkpoint: Some(checkpoint),
@@ -167,6 +192,9 @@ fn train(
     let (model, info) = Model::fit(dataset, split, config, options).map_err(|error| match error {
         ModelError::Interrupted { epoch } => interrupted(epoch),
         ModelError::Format { what: "checkpoint", .. } => Failure::from(error).with_hint(STALE),
+        // What the disk held before it was full is worth going on from.
+        ModelError::File { ref source, .. } if out_of_space(source) => Failure::from(error)
+            .with_hint("free some space and run the same command again, or name another folder with --out DIR"),
         error => {
             if !was_there {
                 // Nothing was learnt that would be worth going on from.
