@@ -5,6 +5,7 @@
 //! | model | tensors |
 //! |---|---|
 //! | interval | `theta.<layer>.weight`, `.recurrent`, `.bias` (`theta.linear.weight` for a linear path), and the same under `margin_lower.` and `margin_upper.`, both ≥ 0 (Δ after σ_Δ, spec section 5) |
+//! | several interval networks | the same under `member.0.`, `member.1.` … |
 //! | dropout | as `theta.` above; the read-out's rows are the means of all outputs, then s of all outputs |
 //! | Bayesian | the same, `theta.` are the means and `spread.` ≥ 0 the standard deviations |
 //! | ensemble | the same under `member.0.theta.`, `member.1.theta.` … |
@@ -26,6 +27,9 @@
 //! | `channels` | `inputs` and `outputs`, each with `name` and `unit` |
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
 //! | `half_width` | of ARX only: half the width of the band of each output, in its unit |
+//! | `members` | of several interval networks only: how many |
+//! | `calibration` | left out where there is none: per output `lower`, `upper` and `floor` (see `Scaling`), and where they come from |
+//! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `config` | the resolved configuration of the fit |
 //!
 //! With spec sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.
@@ -38,13 +42,16 @@ use intervalid_interval::Real;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::Calibration;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::gaussian::GaussianModel;
+use crate::interval_ensemble::IntervalEnsemble;
 use crate::interval_model::IntervalModel;
 use crate::kind::{Method, ModelKind};
 use crate::linear::LinearModel;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
+use crate::region::TrainingRegion;
 use crate::signature::Signature;
 use crate::tensors::{TensorReader, TensorWriter};
 
@@ -75,7 +82,22 @@ struct Header {
     normaliser: Normaliser,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     half_width: Vec<f64>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    members: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    region: Option<TrainingRegion>,
     config: FitConfig,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_one(members: &usize) -> bool {
+    *members == 1
 }
 
 /// Only what decides whether the rest can be read.
@@ -96,12 +118,17 @@ pub(crate) struct Stored<T> {
     config: FitConfig,
     signature: Signature,
     half_width: Vec<f64>,
+    /// Interval networks in it; 1 for all other models.
+    members: usize,
     sets: Vec<Vec<T>>,
 }
 
 /// Prefixes of the parameter vectors of a model.
-fn set_names(config: &FitConfig) -> Vec<String> {
+fn set_names(config: &FitConfig, members: usize) -> Vec<String> {
     match config.model.method() {
+        Method::Interval if members > 1 => (0..members)
+            .flat_map(|member| [THETA, MARGIN_LOWER, MARGIN_UPPER].map(|set| format!("member.{member}.{set}")))
+            .collect(),
         Method::Interval => [THETA, MARGIN_LOWER, MARGIN_UPPER].map(str::to_owned).to_vec(),
         Method::Bayesian => [THETA, SPREAD].map(str::to_owned).to_vec(),
         Method::Dropout | Method::Linear => vec![THETA.to_owned()],
@@ -145,13 +172,15 @@ impl<T: Real> Stored<T> {
             reason,
         };
         let blocks = blocks(&self.config, &self.signature);
-        let names = set_names(&self.config);
+        let names = set_names(&self.config, self.members);
         check_values(&names, &self.sets, &blocks).map_err(refused)?;
         let Signature {
             inputs,
             outputs,
             sample_time,
             normaliser,
+            calibration,
+            region,
         } = self.signature.clone();
         let header = Header {
             format: FORMAT,
@@ -169,6 +198,9 @@ impl<T: Real> Stored<T> {
             channels: Channels { inputs, outputs },
             normaliser,
             half_width: self.half_width.clone(),
+            members: self.members,
+            calibration,
+            region,
             config: self.config.clone(),
         };
         let metadata = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
@@ -192,11 +224,13 @@ impl<T: Real> Stored<T> {
             outputs,
             sample_time: header.sample_time,
             normaliser: header.normaliser,
+            calibration: header.calibration,
+            region: header.region,
         };
         let config = header.config;
-        check_size::<T>(&config, &signature, &tensors).map_err(|reason| reader.damaged(reason))?;
+        check_size::<T>(&config, header.members, &signature, &tensors).map_err(|reason| reader.damaged(reason))?;
         let blocks = blocks(&config, &signature);
-        let names = set_names(&config);
+        let names = set_names(&config, header.members);
         check_names(&names, &blocks, &tensors).map_err(|reason| reader.damaged(reason))?;
         let set = |prefix: &String| -> Result<Vec<T>> {
             let mut values = Vec::new();
@@ -212,6 +246,7 @@ impl<T: Real> Stored<T> {
             config,
             signature,
             half_width: header.half_width,
+            members: header.members,
             sets,
         })
     }
@@ -219,6 +254,29 @@ impl<T: Real> Stored<T> {
     /// Where its intervals come from.
     pub(crate) fn method(&self) -> Method {
         self.config.model.method()
+    }
+
+    /// How many interval networks are in it.
+    pub(crate) fn members(&self) -> usize {
+        self.members
+    }
+
+    /// The interval networks in it, if it is several.
+    pub(crate) fn into_ensemble(self) -> Option<IntervalEnsemble<T>> {
+        let architecture = architecture(&self.config, &self.signature)?;
+        let mut sets = self.sets.into_iter();
+        let mut members = Vec::with_capacity(self.members);
+        while let (Some(theta), Some(margin_lower), Some(margin_upper)) = (sets.next(), sets.next(), sets.next()) {
+            members.push(IntervalModel {
+                architecture: architecture.clone(),
+                theta,
+                margin_lower,
+                margin_upper,
+                signature: self.signature.clone(),
+                config: self.config.clone(),
+            });
+        }
+        IntervalEnsemble::new(members)
     }
 
     /// The interval network in it, if it is one.
@@ -307,7 +365,32 @@ impl<T: Real> IntervalModel<T> {
         let found = stored.config.model;
         stored
             .into_interval()
-            .ok_or_else(|| reader.damaged(format!("it is a model {found}, expected an interval network")))
+            .ok_or_else(|| reader.damaged(format!("it is a model {found}, expected a single interval network")))
+    }
+}
+
+impl<T: Real> IntervalEnsemble<T> {
+    /// Writes the model to a file, as [`IntervalModel::save`].
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::save`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let [first, rest @ ..] = self.members() else {
+            return Ok(());
+        };
+        if rest.is_empty() {
+            return first.save(path);
+        }
+        let sets = self.members().iter().flat_map(|member| {
+            [
+                member.theta.clone(),
+                member.margin_lower.clone(),
+                member.margin_upper.clone(),
+            ]
+        });
+        let mut stored = stored(self.config(), self.signature(), sets.collect());
+        stored.members = self.members().len();
+        stored.write(path.as_ref())
     }
 }
 
@@ -344,6 +427,7 @@ fn stored<T: Real>(config: &FitConfig, signature: &Signature, sets: Vec<Vec<T>>)
         config: config.clone(),
         signature: signature.clone(),
         half_width: Vec::new(),
+        members: 1,
         sets,
     }
 }
@@ -406,6 +490,16 @@ fn check_header(header: &Header) -> Result<(), String> {
             "half_width is {found:?}, expected {widths} number(s), none negative"
         ));
     }
+    let may_have_members = header.architecture.method() == Method::Interval;
+    if header.members == 0 || (header.members > 1 && !may_have_members) {
+        return Err(format!("it has {} members, expected one or more interval networks", header.members));
+    }
+    if let Some(calibration) = &header.calibration {
+        calibration.check(header.channels.outputs.len())?;
+    }
+    if let Some(region) = &header.region {
+        region.check(header.channels.inputs.len(), header.channels.outputs.len())?;
+    }
     let mut seen = HashSet::new();
     let Channels { inputs, outputs } = &header.channels;
     match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
@@ -434,11 +528,16 @@ fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<
 }
 
 /// Compares the number of parameters with the bytes that are there, before anything of that size is built.
-fn check_size<T: Real>(config: &FitConfig, signature: &Signature, tensors: &SafeTensors<'_>) -> Result<(), String> {
+fn check_size<T: Real>(
+    config: &FitConfig,
+    members: usize,
+    signature: &Signature,
+    tensors: &SafeTensors<'_>,
+) -> Result<(), String> {
     let found: usize = tensors.iter().map(|(_, view)| view.data().len()).sum();
     // Not by `set_names`, which would build as many names as the file claims members.
     let sets = match config.model.method() {
-        Method::Interval => 3,
+        Method::Interval => members.saturating_mul(3),
         Method::Bayesian => 2,
         Method::Dropout | Method::Linear => 1,
         Method::Ensemble => config.members,
@@ -500,11 +599,16 @@ fn check_names(sets: &[String], blocks: &[Block], tensors: &SafeTensors<'_>) -> 
 
 /// Finite parameters, margins and spreads ≥ 0, and finite bounds θ - Δ_lo and θ + Δ_hi.
 fn check_values<T: Real>(names: &[String], sets: &[Vec<T>], blocks: &[Block]) -> Result<(), String> {
-    for (name, values) in names.iter().zip(sets) {
-        let sign = match name.as_str() {
-            MARGIN_LOWER => Some(-T::one()),
-            MARGIN_UPPER | SPREAD => Some(T::one()),
-            _ => None,
+    // Margins and spreads belong to the θ before them.
+    let mut centre = 0;
+    for (position, (name, values)) in names.iter().zip(sets).enumerate() {
+        let sign = match name.rsplit('.').next() {
+            Some(MARGIN_LOWER) => Some(-T::one()),
+            Some(MARGIN_UPPER | SPREAD) => Some(T::one()),
+            _ => {
+                centre = position;
+                None
+            }
         };
         for block in blocks {
             for (position, index) in block.range.clone().enumerate() {
@@ -519,7 +623,7 @@ fn check_values<T: Real>(names: &[String], sets: &[Vec<T>], blocks: &[Block]) ->
                 if !(value >= T::zero() && value.is_finite()) {
                     return Err(format!("{} is {value}, expected zero or more", at()));
                 }
-                let theta = sets[0][index];
+                let theta = sets[centre][index];
                 if !(theta + sign * value).is_finite() {
                     return Err(format!("{} is {value}, which overflows around θ = {theta}", at()));
                 }
