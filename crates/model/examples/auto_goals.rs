@@ -77,6 +77,12 @@ fn row(name: &str, dataset: &Dataset, split: &Split, coverage: f64, seeds: u64) 
         };
         let fit = fit_auto(dataset, split, &config, &options)?;
         let bands = fit.model.simulate(dataset, &split.test)?;
+        if let Ok(dump) = std::env::var("DUMP") { // TEMP
+            let b = &bands[0];
+            let y = &dataset.experiments()[0].output(0)[b.first..b.first + b.len()];
+            let t: String = (0..b.len()).map(|k| format!("{} {} {} {}\n", y[k], b.centre[0][k], b.lower[0][k], b.upper[0][k])).collect();
+            std::fs::write(format!("{dump}/{name}-{coverage}-{seed}.txt"), t)?;
+        }
         offline.push(evaluate(dataset, &bands, coverage)?.all);
         online.push(evaluate(dataset, &fit.model.online(dataset, &bands)?, coverage)?.all);
         models.push(format!("{} (level {:.3}, n_eff {:.0})", fit.info.candidates[0].name, fit.info.calibration.level, fit.info.calibration.effective_samples));

@@ -1,6 +1,6 @@
 //! Several interval networks as one model: their free runs and bands averaged.
 
-use intervalid_data::{Dataset, Part};
+use intervalid_data::{Dataset, Part, normal_quantile};
 use intervalid_interval::Real;
 
 use crate::config::FitConfig;
@@ -10,8 +10,9 @@ use crate::network::Architecture;
 use crate::prediction::Band;
 use crate::signature::Signature;
 
-/// Interval networks of one architecture. Each runs freely on its own; point predictions and bounds are their means, so
-/// the point prediction lies inside.
+/// Interval networks of one architecture. Each runs freely on its own; the point prediction is their mean, and the band
+/// their mean band, widened where they disagree: h' = √(h² + (z_α·s)²) on both sides, with s the standard deviation of the
+/// members' predictions. Networks agree where there were data and part ways where there were none.
 ///
 /// A member whose run leaves every sensible range is left out of that run; only where all do, the run has diverged.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,14 +68,19 @@ impl<T: Real> IntervalEnsemble<T> {
         let count = runs.first().map_or(0, Vec::len);
         let bands = (0..count).map(|index| {
             let members: Vec<&Band> = runs.iter().map(|bands| &bands[index]).collect();
-            mean_band(&members)
+            mean_band(&members, spread_factor(self.config().coverage))
         });
         Ok(self.signature().calibrate(bands.collect()))
     }
 }
 
-/// The mean of several bands over the same samples.
-pub(crate) fn mean_band(bands: &[&Band]) -> Band {
+/// z_α: how many standard deviations of the members' predictions the band reaches.
+pub(crate) fn spread_factor(coverage: f64) -> f64 {
+    normal_quantile(0.5 + 0.5 * coverage)
+}
+
+/// The mean of several bands over the same samples, widened by `factor` standard deviations of their point predictions.
+pub(crate) fn mean_band(bands: &[&Band], factor: f64) -> Band {
     let sound: Vec<&&Band> = bands.iter().filter(|band| band.diverged_at.is_none()).collect();
     let Some(first) = sound.first() else {
         // All ran away: the one that lasted longest says when.
@@ -82,28 +88,21 @@ pub(crate) fn mean_band(bands: &[&Band]) -> Band {
         return longest.map_or_else(|| bands[0].clone(), |band| (*band).clone());
     };
     let share = 1.0 / sound.len() as f64;
-    let mean = |side: fn(&Band) -> &Vec<Vec<f64>>| -> Vec<Vec<f64>> {
-        let column = |output: usize| {
-            let steps = 0..first.len();
-            let at = |step: usize| sound.iter().map(|band| side(band)[output][step]).sum::<f64>() * share;
-            steps.map(at).collect()
-        };
-        (0..first.centre.len()).map(column).collect()
-    };
-    let centre = mean(|band| &band.centre);
-    let inside = |mut bound: Vec<Vec<f64>>, keep: fn(f64, f64) -> f64| {
-        // Rounding of the means may differ by an ulp.
-        for (bound, centre) in bound.iter_mut().flatten().zip(centre.iter().flatten()) {
-            *bound = keep(*bound, *centre);
+    let mut mean: Band = (***first).clone();
+    for output in 0..mean.centre.len() {
+        for step in 0..mean.len() {
+            let over = |value: &dyn Fn(&Band) -> f64| sound.iter().map(|band| value(band)).sum::<f64>() * share;
+            let centre = over(&|band| band.centre[output][step]);
+            let variance = over(&|band| (band.centre[output][step] - centre).powi(2));
+            let widen = |half: f64| (half * half + factor * factor * variance).sqrt();
+            let below = over(&|band| band.centre[output][step] - band.lower[output][step]);
+            let above = over(&|band| band.upper[output][step] - band.centre[output][step]);
+            mean.centre[output][step] = centre;
+            mean.lower[output][step] = centre - widen(below);
+            mean.upper[output][step] = centre + widen(above);
         }
-        bound
-    };
-    Band {
-        lower: inside(mean(|band| &band.lower), f64::min),
-        upper: inside(mean(|band| &band.upper), f64::max),
-        centre,
-        ..(***first).clone()
     }
+    mean
 }
 
 #[cfg(test)]
@@ -126,12 +125,15 @@ mod tests {
     #[test]
     fn bands_are_averaged_and_runaways_left_out() {
         let members = [band(1.0, 1.0, None), band(2.0, 3.0, None), band(9.0, 9.0, Some(1))];
-        let mean = mean_band(&members.iter().collect::<Vec<_>>());
+        let mean = mean_band(&members.iter().collect::<Vec<_>>(), 0.0);
         assert_eq!(mean.centre, [[1.5; 3]]);
         assert_eq!(mean.lower, [[-0.5; 3]]);
         assert_eq!(mean.upper, [[3.5; 3]]);
         assert_eq!(mean.diverged_at, None);
+        // Predictions 1 and 2 have standard deviation 1/2; mean half-width 2.
+        let wide = mean_band(&members.iter().collect::<Vec<_>>(), 3.0);
+        assert!((wide.upper[0][0] - (1.5 + (4.0_f64 + 2.25).sqrt())).abs() < 1e-12);
         let gone = [band(9.0, 9.0, Some(1)), band(9.0, 9.0, Some(2))];
-        assert_eq!(mean_band(&gone.iter().collect::<Vec<_>>()).diverged_at, Some(2));
+        assert_eq!(mean_band(&gone.iter().collect::<Vec<_>>(), 1.0).diverged_at, Some(2));
     }
 }

@@ -34,84 +34,31 @@
 //!
 //! With spec sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.
 
+mod header;
+
 use std::collections::HashSet;
 use std::path::Path;
 
-use intervalid_data::{ArxModel, Channel, InitialState, Lags, Normaliser, Scale};
+use intervalid_data::ArxModel;
 use intervalid_interval::Real;
 use safetensors::SafeTensors;
-use serde::{Deserialize, Serialize};
 
-use crate::calibration::Calibration;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::gaussian::GaussianModel;
 use crate::interval_ensemble::IntervalEnsemble;
 use crate::interval_model::IntervalModel;
-use crate::kind::{Method, ModelKind};
+use crate::kind::Method;
 use crate::linear::LinearModel;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
-use crate::region::TrainingRegion;
 use crate::signature::Signature;
 use crate::tensors::{TensorReader, TensorWriter};
-
-/// Grows with every change of the file's content that an older reader would get wrong, from the first release on.
-const FORMAT: u64 = 1;
+use header::{Channels, FORMAT, Header, read_header};
 
 const THETA: &str = "theta";
 const MARGIN_LOWER: &str = "margin_lower";
 const MARGIN_UPPER: &str = "margin_upper";
 const SPREAD: &str = "spread";
-
-/// The metadata; its field names are public interface.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Header {
-    format: u64,
-    #[serde(default)]
-    version: String,
-    architecture: ModelKind,
-    lags: Lags,
-    hidden: Vec<usize>,
-    #[serde(default)]
-    linear_path: bool,
-    initial_state: InitialState,
-    coverage: f64,
-    sample_time: Option<f64>,
-    channels: Channels,
-    normaliser: Normaliser,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    half_width: Vec<f64>,
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    members: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    calibration: Option<Calibration>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    region: Option<TrainingRegion>,
-    config: FitConfig,
-}
-
-fn one() -> usize {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_one(members: &usize) -> bool {
-    *members == 1
-}
-
-/// Only what decides whether the rest can be read.
-#[derive(Deserialize)]
-struct FormatProbe {
-    format: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Channels {
-    inputs: Vec<Channel>,
-    outputs: Vec<Channel>,
-}
 
 /// A file's content: parameter vectors of one layout, in the order of [`set_names`].
 pub(crate) struct Stored<T> {
@@ -430,101 +377,6 @@ fn stored<T: Real>(config: &FitConfig, signature: &Signature, sets: Vec<Vec<T>>)
         members: 1,
         sets,
     }
-}
-
-fn read_header(metadata: &str) -> Result<Header, String> {
-    let problem = |error: serde_json::Error| format!("its metadata do not describe a model: {error}");
-    let FormatProbe { format } = serde_json::from_str(metadata).map_err(problem)?;
-    if format > FORMAT {
-        return Err(format!(
-            "it has format {format}, this version reads format {FORMAT}: use a newer version of intervalid"
-        ));
-    }
-    if format == 0 {
-        return Err(format!("it has format 0, expected {FORMAT}"));
-    }
-    let header: Header = serde_json::from_str(metadata).map_err(problem)?;
-    check_header(&header)?;
-    Ok(header)
-}
-
-/// Checks each field on its own, and against the configuration that repeats it.
-fn check_header(header: &Header) -> Result<(), String> {
-    let config = &header.config;
-    let lags = header.lags;
-    Lags::new(lags.nx, lags.nd, lags.ny).map_err(|error| error.to_string())?;
-    let is_network = header.architecture.network().is_some();
-    if is_network && (header.hidden.is_empty() || header.hidden.contains(&0)) {
-        return Err(format!(
-            "hidden is {:?}, expected one or more positive widths",
-            header.hidden
-        ));
-    }
-    config.check().map_err(|error| format!("its config: {error}"))?;
-    let agree = [
-        ("architecture", header.architecture == config.model),
-        ("lags", lags == config.lags),
-        ("hidden", !is_network || header.hidden == config.hidden),
-        ("linear_path", header.linear_path == config.linear_path),
-        ("initial_state", header.initial_state == config.initial),
-        ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
-    ];
-    if let Some((field, _)) = agree.iter().find(|(_, agree)| !agree) {
-        return Err(format!("{field} is not the one in its config"));
-    }
-    if let Some(seconds) = header.sample_time
-        && !(seconds > 0.0 && seconds.is_finite())
-    {
-        return Err(format!("sample_time is {seconds}, expected a positive number or null"));
-    }
-    check_channels("input", &header.channels.inputs, &header.normaliser.inputs)?;
-    check_channels("output", &header.channels.outputs, &header.normaliser.outputs)?;
-    if header.channels.outputs.is_empty() {
-        return Err("it has no output channel, expected at least one".to_owned());
-    }
-    let widths = if is_network { 0 } else { header.channels.outputs.len() };
-    let sound = |width: &f64| width.is_finite() && *width >= 0.0;
-    if header.half_width.len() != widths || !header.half_width.iter().all(sound) {
-        let found = &header.half_width;
-        return Err(format!(
-            "half_width is {found:?}, expected {widths} number(s), none negative"
-        ));
-    }
-    let may_have_members = header.architecture.method() == Method::Interval;
-    if header.members == 0 || (header.members > 1 && !may_have_members) {
-        return Err(format!("it has {} members, expected one or more interval networks", header.members));
-    }
-    if let Some(calibration) = &header.calibration {
-        calibration.check(header.channels.outputs.len())?;
-    }
-    if let Some(region) = &header.region {
-        region.check(header.channels.inputs.len(), header.channels.outputs.len())?;
-    }
-    let mut seen = HashSet::new();
-    let Channels { inputs, outputs } = &header.channels;
-    match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
-        Some(channel) => Err(format!("channel '{}' occurs twice", channel.name)),
-        None => Ok(()),
-    }
-}
-
-fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<(), String> {
-    if channels.len() != scales.len() {
-        let (found, expected) = (scales.len(), channels.len());
-        return Err(format!(
-            "its normaliser has {found} {kind}(s), its channels are {expected}"
-        ));
-    }
-    for (channel, scale) in channels.iter().zip(scales) {
-        if !(scale.mean.is_finite() && scale.std.is_finite() && scale.std > 0.0) {
-            let Scale { mean, std } = scale;
-            return Err(format!(
-                "the normaliser of {kind} '{}' has mean {mean} and std {std}, expected a number and a positive one",
-                channel.name
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Compares the number of parameters with the bytes that are there, before anything of that size is built.

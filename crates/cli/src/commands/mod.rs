@@ -10,7 +10,7 @@ mod load;
 mod predict;
 mod study;
 
-pub(crate) use fit::FitResult;
+pub(crate) use fit::{Extrapolation, FitResult};
 
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{Folder, csv, plain};
 
 /// Keys of `fit --json`, in order: public interface.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "dataset",
     "model",
     "strategy",
@@ -21,6 +21,7 @@ const KEYS: [&str; 14] = [
     "train_seconds",
     "parameters",
     "test",
+    "test_online",
     "validation",
     "out",
 ];
@@ -92,7 +93,7 @@ fn every_model_is_fitted_written_and_used_again() {
         assert_eq!(found, expected, "{model}");
         assert_eq!(fit["model"], model);
         assert_eq!(fit["strategy"].is_null(), !model.starts_with('i'));
-        for part in ["test", "validation"] {
+        for part in ["test", "test_online", "validation"] {
             let mut found = keys(&fit[part]);
             let mut expected = METRICS.to_vec();
             found.sort_unstable();
@@ -113,6 +114,12 @@ fn every_model_is_fitted_written_and_used_again() {
         for metric in METRICS {
             assert_eq!(evaluation[metric], fit["test"][metric], "{model} {metric}");
         }
+        let online = folder.json(&["evaluate", model, "hair-dryer", "--part", "test", "--online", "--json"]);
+        for metric in METRICS {
+            assert_eq!(online[metric], fit["test_online"][metric], "{model} {metric}");
+        }
+        // Only the band follows the measurements.
+        assert_eq!(online["rmse"], fit["test"]["rmse"]);
     }
     let text = folder.transcript(&["compare", "inode", "arx"]);
     assert!(

@@ -14,6 +14,8 @@ pub(super) struct Budget<'a> {
     deadline: Option<Instant>,
     observer: Option<&'a (dyn Fn(&AutoProgress) -> ControlFlow<()> + Sync)>,
     interrupted: AtomicBool,
+    /// Whether the deadline has done its part.
+    is_lifted: AtomicBool,
     /// Multiplications in normal equations, done and expected.
     work: Mutex<(f64, f64)>,
 }
@@ -25,6 +27,7 @@ impl<'a> Budget<'a> {
             deadline: options.budget.map(|budget| Instant::now() + budget),
             observer: options.observer,
             interrupted: AtomicBool::new(false),
+            is_lifted: AtomicBool::new(false),
             work: Mutex::new((0.0, 0.0)),
         }
     }
@@ -49,9 +52,14 @@ impl<'a> Budget<'a> {
         !self.interrupted.load(Ordering::SeqCst)
     }
 
+    /// From now on time does not matter: what is left must be the same whether it ran out or not.
+    pub(super) fn lift(&self) {
+        self.is_lifted.store(true, Ordering::SeqCst);
+    }
+
     /// Whether the time is up.
     pub(super) fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        !self.is_lifted.load(Ordering::SeqCst) && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Fails once the user wants to stop.

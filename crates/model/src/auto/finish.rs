@@ -12,7 +12,7 @@ use super::score::shaped_score;
 use crate::calibration::{BlockScores, Calibration, calibrate, quantile};
 use crate::config::{FitConfig, Margin};
 use crate::error::Result;
-use crate::interval_ensemble::{IntervalEnsemble, mean_band};
+use crate::interval_ensemble::{IntervalEnsemble, mean_band, spread_factor};
 use crate::interval_model::IntervalModel;
 use crate::kind::{ModelKind, Precision};
 use crate::linear::LinearModel;
@@ -91,7 +91,7 @@ where
     if let Some(shared) = members.first().map(|member| member.config.clone()) {
         members.iter_mut().for_each(|member| member.config = shared.clone());
     }
-    let blocks = held_out_bands(folds, &members, &thetas)?;
+    let blocks = held_out_bands(folds, &members, &thetas, spread_factor(config.coverage))?;
     let signature = members[0].signature.clone();
     let floors: Vec<f64> = blocks
         .iter()
@@ -214,6 +214,7 @@ fn held_out_bands<T: Real>(
     folds: &Folds<'_>,
     members: &[IntervalModel<T>],
     thetas: &[(usize, Vec<f64>)],
+    factor: f64,
 ) -> Result<Vec<Vec<BlockScores>>> {
     let outputs = folds.dataset.outputs().len();
     let mut blocks = vec![Vec::new(); outputs];
@@ -224,7 +225,7 @@ fn held_out_bands<T: Real>(
             .collect::<Result<Vec<Vec<Band>>>>()?;
         let Some(first) = runs.first() else { continue };
         let bands: Vec<Band> = (0..first.len())
-            .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>()))
+            .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), factor))
             .collect();
         for (output, blocks) in blocks.iter_mut().enumerate() {
             let mut scores = BlockScores::default();

@@ -47,6 +47,7 @@ pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: 
         },
         _ => network_candidates(&folds, config, best_linear.lags, &budget)?,
     };
+    budget.lift();
     let best_network = networks.candidates.first().filter(|candidate| candidate.score.is_some());
     let wins = |candidate: &&NetworkCandidate| {
         let clearly = candidate

@@ -61,7 +61,14 @@ pub fn calibrate(blocks: &[Vec<BlockScores>], floors: &[f64], coverage: f64) -> 
     // Never beyond what is left to raise: with few blocks the standard error can exceed it.
     calibration.level = coverage + (CAUTION * uncertainty).min(0.6 * (1.0 - coverage));
     for (scores, &floor) in scores.iter().zip(floors) {
-        calibration.outputs.push(scaling(scores, floor, calibration.level));
+        let all = scaling(scores, floor, calibration.level);
+        // The last block was simulated by a model of the past alone, as all new data will be: the band holds it, too.
+        let last = scaling(&scores[scores.len().saturating_sub(1)..], floor, coverage);
+        calibration.outputs.push(Scaling {
+            lower: all.lower.max(last.lower),
+            upper: all.upper.max(last.upper),
+            floor,
+        });
     }
     calibration
 }

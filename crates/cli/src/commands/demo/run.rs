@@ -11,7 +11,7 @@ use super::{arx, networks, story};
 use crate::error::Failure;
 use crate::history::history_csv;
 use crate::output::Output;
-use crate::predictions::predictions_csv;
+use crate::predictions::{Extras, predictions_csv};
 use crate::write::OutFolder;
 
 /// What the demo writes.
@@ -80,7 +80,7 @@ fn choose(networks: &[Fitted]) -> Option<&Fitted> {
 fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
     let [predictions, history, model, metrics] = FILES;
     let test = &prepared.split.test;
-    let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands)?;
+    let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands, &Extras::default())?;
     folder.write(predictions, text.as_bytes())?;
     folder.write(history, history_csv(&chosen.info).as_bytes())?;
     chosen.model.save(folder.path().join(model))?;

@@ -5,20 +5,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Part, Split, runs};
+use intervalid_data::{Dataset, Lags, Part, Split, runs};
 use intervalid_model::{
-    Band, Evaluation, FitOptions, Model, ModelError, Progress, StopReason, TrainInfo, evaluate, map_parallel,
+    AutoConfig, AutoInfo, Band, Evaluation, FitConfig, FitOptions, Model, ModelError, Progress, StopReason, TrainInfo,
+    evaluate, map_parallel,
 };
 
-use super::config::{ConfigFile, PAPER, config_toml, resolve};
-use super::result::FitResult;
-use crate::args::{FitArgs, GlobalArgs};
+use super::auto::{candidates_csv, search};
+use super::config::{ConfigFile, Preset, auto_toml, config_toml, resolve, resolve_auto};
+use super::result::{Extrapolation, FitResult};
+use crate::args::{DataArgs, FitArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::count;
 use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
-use crate::predictions::predictions_csv;
+use crate::predictions::{Extras, predictions_csv};
 use crate::request::DataRequest;
 use crate::request::threads;
 use crate::summary;
@@ -32,16 +34,53 @@ pub(crate) const METRICS: &str = "metrics.json";
 pub(crate) const CONFIG: &str = "config.toml";
 const PREDICTIONS: &str = "predictions.csv";
 const HISTORY: &str = "history.csv";
+/// Of a search only.
+const CANDIDATES: &str = "candidates.csv";
 /// There while a fit runs, or after it was interrupted.
 const CHECKPOINT: &str = "checkpoint.safetensors";
 
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
 
-const FILES: [&str; 5] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY];
+const FILES: [&str; 6] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY, CANDIDATES];
 
 /// At most this much work is lost by a crash; a checkpoint of every epoch would cost more than the epochs.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// What is to be fitted, everything decided.
+enum Plan {
+    /// One model with these settings.
+    One(Box<FitConfig>),
+    /// The best that a search finds.
+    Search(AutoConfig),
+}
+
+impl Plan {
+    fn new(args: &FitArgs, file: &ConfigFile, dataset: &str) -> Result<Self, Failure> {
+        match Preset::of(args, file)? {
+            Preset::Paper if args.budget.is_some() => {
+                let found = anyhow!("--budget is for --preset auto; one model is trained for as many epochs as asked");
+                Err(Failure::input(found).with_hint("use --epochs N, or leave --budget out"))
+            }
+            Preset::Paper => Ok(Self::One(Box::new(resolve(args, file, dataset)?))),
+            Preset::Auto => Ok(Self::Search(resolve_auto(args, file)?)),
+        }
+    }
+
+    fn preset(&self) -> Preset {
+        match self {
+            Self::One(_) => Preset::Paper,
+            Self::Search(_) => Preset::Auto,
+        }
+    }
+
+    fn toml(&self, data: &DataArgs) -> Result<String, Failure> {
+        match self {
+            Self::One(config) => config_toml(config, data),
+            Self::Search(config) => auto_toml(config, data),
+        }
+    }
+}
 
 /// Fits a model, evaluates it on the parts it was not trained on and writes its folder.
 pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
@@ -50,9 +89,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     file.fill(&mut data)?;
     let request = DataRequest::new(&data, global);
     let name = request.known.map_or("", |known| known.name);
-    let config = resolve(args, &file, name)?;
+    let plan = Plan::new(args, &file, name)?;
     if args.print_config {
-        let text = config_toml(&config, &data)?;
+        let text = plan.toml(&data)?;
         return if output.is_json() {
             let table: toml::Table = text.parse().map_err(Failure::run)?;
             output.json(&table)
@@ -63,9 +102,13 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let dataset = request.load()?;
     let split = request.split(&dataset)?;
     // Found out now and not after training: parts too short to be simulated.
+    let (lags, initial) = match &plan {
+        Plan::One(config) => (config.lags, config.initial),
+        Plan::Search(config) => (config.lags.unwrap_or(Lags { nx: 0, nd: 0, ny: 1 }), config.initial),
+    };
     for part in [&split.test, &split.validation] {
         if !part.is_empty() {
-            runs(&dataset, part, config.lags, config.initial)?;
+            runs(&dataset, part, lags, initial)?;
         }
     }
     let folder = OutFolder::open(&args.out, &FILES)?;
@@ -78,31 +121,51 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     ));
 
     let checkpoint = folder.path().join(CHECKPOINT);
-    if config.model.network().is_none() && checkpoint.exists() {
+    let has_checkpoint = matches!(&plan, Plan::One(config) if config.model.network().is_some());
+    if !has_checkpoint && checkpoint.exists() {
         let found = anyhow!(
             "{}: an interrupted fit of a network is in this folder",
             checkpoint.display()
         );
         return Err(Failure::input(found).with_hint(STALE));
     }
-    let trained = train(&dataset, &split, &config, &checkpoint, output);
-    let (model, info) = trained.inspect_err(|_| folder.abandon())?;
+    let fitted = match &plan {
+        Plan::One(config) => train(&dataset, &split, config, &checkpoint, output).map(|(model, info)| (model, info, None)),
+        Plan::Search(config) => {
+            search(args, config, &dataset, &split, output).map(|fit| (fit.model, fit.training, Some(fit.info)))
+        }
+    };
+    let (model, info, search) = fitted.inspect_err(|_| folder.abandon())?;
     let simulate = |part: &&Part| simulate(&model, &dataset, part);
     let mut bands = map_parallel(&[&split.test, &split.validation], threads(args.threads), simulate).into_iter();
     let (test, validation) = (bands.next().transpose()?, bands.next().transpose()?);
     let (test, validation) = (test.unwrap_or_default(), validation.unwrap_or_default());
     let evaluations = [
         evaluation(&dataset, &test, &model)?,
+        evaluation(&dataset, &model.online(&dataset, &test)?, &model)?,
         evaluation(&dataset, &validation, &model)?,
     ];
-    let result = FitResult::new(dataset.name(), PAPER, (&model, &info), evaluations, args.out.clone());
+    let extrapolated = model.extrapolated(&dataset, &test)?;
+    let preset = plan.preset().name();
+    let mut result = FitResult::new(dataset.name(), preset, (&model, &info), evaluations, args.out.clone());
+    result.extrapolation = extrapolated.as_ref().map(|flags| Extrapolation::of(&test, flags));
+    result.search = search;
 
     // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
     folder.remove(METRICS)?;
     model.save(folder.path().join(MODEL))?;
-    folder.write(CONFIG, config_toml(model.config(), &data)?.as_bytes())?;
-    folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test)?.as_bytes())?;
+    let settings = repeatable(&plan, &model, result.search.as_ref()).toml(&data)?;
+    folder.write(CONFIG, settings.as_bytes())?;
+    let extras = Extras {
+        extrapolated: extrapolated.as_deref(),
+        online: None,
+    };
+    folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test, &extras)?.as_bytes())?;
     folder.write(HISTORY, history_csv(&info).as_bytes())?;
+    match &result.search {
+        Some(info) => folder.write(CANDIDATES, candidates_csv(info).as_bytes())?,
+        None => folder.remove(CANDIDATES)?,
+    }
     let text = serde_json::to_string_pretty(&result)? + "\n";
     folder.write(METRICS, text.as_bytes())?;
     // The fit is whole; a leftover would only be taken up to do nothing.
@@ -113,10 +176,22 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     summary::fit(&result, &model, &dataset, output)
 }
 
+/// The plan that gives this result again: with the settings as resolved, and as many rounds as there was time for.
+fn repeatable(plan: &Plan, model: &Model, search: Option<&AutoInfo>) -> Plan {
+    match (plan, search) {
+        (Plan::Search(config), Some(info)) if info.capped => Plan::Search(AutoConfig {
+            rounds: info.rounds,
+            ..config.clone()
+        }),
+        (Plan::Search(config), _) => Plan::Search(config.clone()),
+        (Plan::One(_), _) => Plan::One(Box::new(model.config().clone())),
+    }
+}
+
 fn train(
     dataset: &Dataset,
     split: &Split,
-    config: &intervalid_model::FitConfig,
+    config: &FitConfig,
     checkpoint: &Path,
     output: &Output,
 ) -> Result<(Model, TrainInfo), Failure> {
