@@ -113,9 +113,21 @@ mod tests {
             start: 1,
             end: 4,
         }]);
-        let text = predictions_csv(&dataset, &part, &[band(0, 2, 0, vec![vec![2.5, 3.0]])], &Extras::default()).expect("belongs");
+        let text = predictions_csv(
+            &dataset,
+            &part,
+            &[band(0, 2, 0, vec![vec![2.5, 3.0]])],
+            &Extras::default(),
+        )
+        .expect("belongs");
         assert_eq!(text, "k,y,y_hat,y_lower,y_upper\n2,2,2.5,2.5,2.5\n3,3.5,3,3,3\n");
-        let warm = predictions_csv(&dataset, &part, &[band(0, 2, 1, vec![vec![2.5, 3.0]])], &Extras::default()).expect("belongs");
+        let warm = predictions_csv(
+            &dataset,
+            &part,
+            &[band(0, 2, 1, vec![vec![2.5, 3.0]])],
+            &Extras::default(),
+        )
+        .expect("belongs");
         assert_eq!(warm, "k,y,y_hat,y_lower,y_upper\n3,3.5,3,3,3\n");
         let bands = [band(0, 2, 1, vec![vec![2.5, 3.0]])];
         let extras = Extras {

@@ -41,7 +41,9 @@ pub(crate) fn fit(result: &FitResult, model: &Model, dataset: &Dataset, output: 
         }
     }
     if let Some(Extrapolation { share, width_ratio }) = result.extrapolation.filter(|found| found.share > 0.0) {
-        let width = width_ratio.map_or_else(String::new, |ratio| format!("; the band is {ratio:.2} times as wide there"));
+        let width = width_ratio.map_or_else(String::new, |ratio| {
+            format!("; the band is {ratio:.2} times as wide there")
+        });
         output.story(format_args!(
             "{} of the test samples lie outside the region of the training data{width}.",
             percent(share)

@@ -22,7 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = arguments.get(2).map_or(Ok(3), |seeds| seeds.parse())?;
     let only = arguments.get(3);
     for coverage in [0.9, 0.95] {
-        println!("\n| coverage {coverage} | 100·RMSE | PICP | PINAW | CWC | online PICP | online PINAW | online CWC | s | model |");
+        println!(
+            "\n| coverage {coverage} | 100·RMSE | PICP | PINAW | CWC | online PICP | online PINAW | online CWC | s | model |"
+        );
         println!("|---|---|---|---|---|---|---|---|---|---|");
         for name in RECORDS {
             if only.is_some_and(|only| only != name) {
@@ -77,15 +79,10 @@ fn row(name: &str, dataset: &Dataset, split: &Split, coverage: f64, seeds: u64) 
         };
         let fit = fit_auto(dataset, split, &config, &options)?;
         let bands = fit.model.simulate(dataset, &split.test)?;
-        if let Ok(dump) = std::env::var("DUMP") { // TEMP
-            let b = &bands[0];
-            let y = &dataset.experiments()[0].output(0)[b.first..b.first + b.len()];
-            let t: String = (0..b.len()).map(|k| format!("{} {} {} {}\n", y[k], b.centre[0][k], b.lower[0][k], b.upper[0][k])).collect();
-            std::fs::write(format!("{dump}/{name}-{coverage}-{seed}.txt"), t)?;
-        }
         offline.push(evaluate(dataset, &bands, coverage)?.all);
         online.push(evaluate(dataset, &fit.model.online(dataset, &bands)?, coverage)?.all);
-        models.push(format!("{} (level {:.3}, n_eff {:.0})", fit.info.candidates[0].name, fit.info.calibration.level, fit.info.calibration.effective_samples));
+        let chosen = &fit.info.candidates[0];
+        models.push(format!("{} {:?} lags {}", chosen.model, chosen.hidden, chosen.lags));
     }
     let mean = |all: &[Metrics], of: fn(&Metrics) -> Option<f64>| -> f64 {
         all.iter().map(|metrics| of(metrics).unwrap_or(f64::NAN)).sum::<f64>() / all.len() as f64

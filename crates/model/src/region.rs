@@ -65,14 +65,20 @@ impl TrainingRegion {
                 .collect(),
             limit: 0.0,
         };
-        let distances = rows.row_iter().map(|row| region.distance(&row.iter().copied().collect::<Vec<_>>()));
+        let distances = rows
+            .row_iter()
+            .map(|row| region.distance(&row.iter().copied().collect::<Vec<_>>()));
         region.limit = distances.fold(0.0, f64::max);
         Some(region)
     }
 
     fn distance(&self, x: &[f64]) -> f64 {
         let row = |row: &Vec<f64>| -> f64 {
-            let sum: f64 = row.iter().zip(x.iter().zip(&self.centre)).map(|(w, (x, c))| w * (x - c)).sum();
+            let sum: f64 = row
+                .iter()
+                .zip(x.iter().zip(&self.centre))
+                .map(|(w, (x, c))| w * (x - c))
+                .sum();
             sum * sum
         };
         self.whitening.iter().map(row).sum()
@@ -97,8 +103,16 @@ impl TrainingRegion {
         let shaped = self.lags.ny <= MOST_LAGS
             && Some(self.centre.len()) == width
             && self.whitening.len() == self.centre.len()
-            && self.whitening.iter().enumerate().all(|(row, values)| values.len() == row + 1);
-        let finite = self.centre.iter().chain(self.whitening.iter().flatten()).all(|value| value.is_finite());
+            && self
+                .whitening
+                .iter()
+                .enumerate()
+                .all(|(row, values)| values.len() == row + 1);
+        let finite = self
+            .centre
+            .iter()
+            .chain(self.whitening.iter().flatten())
+            .all(|value| value.is_finite());
         if shaped && finite && self.limit.is_finite() && self.limit >= 0.0 {
             return Ok(());
         }

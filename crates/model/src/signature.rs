@@ -42,8 +42,7 @@ impl Signature {
 
     /// The least half-width of an output that an adaptive band starts from, in its unit.
     pub(crate) fn least_half_width(&self, output: usize) -> f64 {
-        self.normaliser
-            .output_width_to_physical(output, LEAST_HALF_WIDTH)
+        self.normaliser.output_width_to_physical(output, LEAST_HALF_WIDTH)
     }
 
     /// Bands as the calibration scales them.

@@ -123,7 +123,11 @@ fn excitation(values: &[f64]) -> usize {
         if error <= 1e-3 * covariance[0] {
             return lag;
         }
-        let sum: f64 = filter.iter().enumerate().map(|(index, a)| a * covariance[lag - index]).sum();
+        let sum: f64 = filter
+            .iter()
+            .enumerate()
+            .map(|(index, a)| a * covariance[lag - index])
+            .sum();
         let reflection = -sum / error;
         let previous: Vec<f64> = filter.clone();
         filter.push(0.0);
@@ -158,9 +162,14 @@ mod tests {
         let dataset = record.generate(1000, 3).expect("generates").into_dataset();
         let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
         let texts: Vec<String> = inspect(&dataset, &split).into_iter().map(|f| f.text).collect();
-        assert!(texts.iter().any(|text| text == "'u' acts on 'y' after 2 sample(s)"), "{texts:?}");
+        assert!(
+            texts.iter().any(|text| text == "'u' acts on 'y' after 2 sample(s)"),
+            "{texts:?}"
+        );
         let mut findings = Vec::new();
-        let steps: Vec<f64> = (0..100).map(|k| f64::from(u8::from(k >= 80)) + 0.01 * f64::from(k % 3)).collect();
+        let steps: Vec<f64> = (0..100)
+            .map(|k| f64::from(u8::from(k >= 80)) + 0.01 * f64::from(k % 3))
+            .collect();
         drift("y", &steps, &mut findings);
         assert!(findings[0].text.contains("above its mean"));
     }

@@ -42,7 +42,10 @@ pub(super) fn finish_linear(
         let errors: Vec<Vec<f64>> = errors
             .map(|block| block.iter().map(|&error| scale(output, error)).collect())
             .collect();
-        let half = quantile(errors.iter().flatten().map(|e: &f64| e.abs()).collect(), config.coverage);
+        let half = quantile(
+            errors.iter().flatten().map(|e: &f64| e.abs()).collect(),
+            config.coverage,
+        );
         let block = |error: Vec<f64>| BlockScores {
             below: vec![half; error.len()],
             above: vec![half; error.len()],
@@ -121,7 +124,13 @@ fn margins<T: Real>(
     theta: &[f64],
 ) -> Result<IntervalModel<T>> {
     let recipe = &chosen.recipe;
-    let longest = folds.all.segments().iter().map(|segment| segment.len()).max().unwrap_or(2);
+    let longest = folds
+        .all
+        .segments()
+        .iter()
+        .map(|segment| segment.len())
+        .max()
+        .unwrap_or(2);
     let shortest = config.initial.unscored() + 2;
     let length = recipe.window.min(longest / 2).max(shortest);
     let step = (folds.all.samples() * length / MARGIN_SAMPLES).max(length / 8).max(1);

@@ -41,7 +41,11 @@ const LONGEST_REGRESSOR: usize = 80;
 const PARSIMONY: f64 = 0.02;
 
 /// Fits and scores the linear candidates; the best of them first.
-pub(super) fn linear_candidates(folds: &Folds<'_>, config: &AutoConfig, budget: &Budget<'_>) -> Result<Vec<LinearCandidate>> {
+pub(super) fn linear_candidates(
+    folds: &Folds<'_>,
+    config: &AutoConfig,
+    budget: &Budget<'_>,
+) -> Result<Vec<LinearCandidate>> {
     let lags = match config.lags {
         Some(lags) => vec![lags],
         None => good_lags(folds, config, budget)?,
@@ -50,16 +54,28 @@ pub(super) fn linear_candidates(folds: &Folds<'_>, config: &AutoConfig, budget: 
     for &lags in &lags {
         jobs.extend([(lags, LinearFit::OneStep), (lags, LinearFit::Simulation)]);
     }
-    let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| candidate(folds, config, lags, fit));
+    let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| {
+        candidate(folds, config, lags, fit)
+    });
     budget.did(0.0, "linear models");
     budget.check()?;
-    let mut candidates: Vec<LinearCandidate> = fitted.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    let best = candidates.iter().map(|candidate| candidate.score.mean()).fold(f64::INFINITY, f64::min);
+    let mut candidates: Vec<LinearCandidate> = fitted
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    let best = candidates
+        .iter()
+        .map(|candidate| candidate.score.mean())
+        .fold(f64::INFINITY, f64::min);
     // Stable: of equals the first, which has been fitted more simply.
     candidates.sort_by(|a, b| {
         let rank = |c: &LinearCandidate| c.score.mean() > best * (1.0 + PARSIMONY);
         let size = |c: &LinearCandidate| if rank(c) { usize::MAX } else { c.parameters };
-        (rank(a), size(a)).cmp(&(rank(b), size(b))).then(a.score.mean().total_cmp(&b.score.mean()))
+        (rank(a), size(a))
+            .cmp(&(rank(b), size(b)))
+            .then(a.score.mean().total_cmp(&b.score.mean()))
     });
     Ok(candidates)
 }
@@ -89,7 +105,9 @@ fn good_lags(folds: &Folds<'_>, config: &AutoConfig, budget: &Budget<'_>) -> Res
     }
     let best = |most_ny: usize| -> Option<LagCandidate> {
         let small = mean.iter().filter(|candidate| candidate.lags.ny <= most_ny);
-        small.min_by(|a, b| a.validation_rmse.total_cmp(&b.validation_rmse)).copied()
+        small
+            .min_by(|a, b| a.validation_rmse.total_cmp(&b.validation_rmse))
+            .copied()
     };
     let mut found = Vec::new();
     for most_ny in [usize::MAX, 4, 2] {
@@ -97,9 +115,8 @@ fn good_lags(folds: &Folds<'_>, config: &AutoConfig, budget: &Budget<'_>) -> Res
         let good_enough = mean.iter().filter(|candidate| {
             candidate.lags.ny <= most_ny && candidate.validation_rmse <= best.validation_rmse * (1.0 + PARSIMONY)
         });
-        let smallest = good_enough.min_by(|a, b| {
-            (a.parameters.cmp(&b.parameters)).then(a.validation_rmse.total_cmp(&b.validation_rmse))
-        });
+        let smallest = good_enough
+            .min_by(|a, b| (a.parameters.cmp(&b.parameters)).then(a.validation_rmse.total_cmp(&b.validation_rmse)));
         found.push(best.lags);
         found.extend(smallest.map(|candidate| candidate.lags));
     }

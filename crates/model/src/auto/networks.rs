@@ -102,9 +102,13 @@ pub(super) fn network_candidates(
     let mut candidates = recipes(folds, config, lags);
     for (index, round) in ROUNDS.iter().enumerate() {
         // Rounds run over fewer and fewer candidates: the cost of each is known beforehand.
-        let running = if index == 0 { candidates.len() } else { ROUNDS[index - 1].keep };
-        let mean = candidates.iter().map(|c| step_work(folds, &c.recipe, c.parameters)).sum::<f64>()
-            / candidates.len().max(1) as f64;
+        let running = if index == 0 {
+            candidates.len()
+        } else {
+            ROUNDS[index - 1].keep
+        };
+        let mean =
+            candidates.iter().map(|c| step_work(folds, c.parameters)).sum::<f64>() / candidates.len().max(1) as f64;
         let before = if index == 0 { 0 } else { ROUNDS[index - 1].steps };
         let used = round.folds.min(folds.folds.len());
         budget.expect((running * used * (round.steps - before)) as f64 * mean);
@@ -211,8 +215,8 @@ fn recipes(folds: &Folds<'_>, config: &AutoConfig, linear: Lags) -> Vec<NetworkC
     found
 }
 
-fn step_work(folds: &Folds<'_>, recipe: &Recipe, parameters: usize) -> f64 {
-    let _ = recipe;
+/// Multiplications in the normal equations of one step.
+fn step_work(folds: &Folds<'_>, parameters: usize) -> f64 {
     let outputs = folds.dataset.outputs().len();
     let samples = folds.all.samples().min(most_samples(parameters)) * outputs;
     (samples * parameters * parameters) as f64
@@ -238,7 +242,15 @@ fn advance(
     let trails = map_parallel(&jobs, budget.threads, |&(candidate, fold)| {
         let started = Instant::now();
         let candidate = &candidates[candidate];
-        let trail = extend(folds, config, &candidate.recipe, fold, candidate.trails[fold].as_ref(), round.steps, budget);
+        let trail = extend(
+            folds,
+            config,
+            &candidate.recipe,
+            fold,
+            candidate.trails[fold].as_ref(),
+            round.steps,
+            budget,
+        );
         trail.map(|trail| (trail, started.elapsed().as_secs_f64()))
     });
     budget.check()?;
@@ -294,7 +306,7 @@ fn extend(
         ridge: recipe.ridge,
         initial: config.initial,
     };
-    let work = step_work(folds, recipe, parameters);
+    let work = step_work(folds, parameters);
     let mut is_cut = false;
     let descent = descend(model.clone(), &folds.scaled, &windows, settings, |_| {
         is_cut = !budget.did(work, "networks") || budget.is_over();
@@ -322,7 +334,9 @@ fn judge(folds: &Folds<'_>, config: &AutoConfig, candidate: &NetworkCandidate) -
     let trails: Vec<&Trail> = candidate.trails.iter().flatten().collect();
     let longest = trails.iter().map(|trail| trail.errors.len()).max().unwrap_or(0);
     let at = |step: usize| {
-        let errors = trails.iter().map(|trail| trail.errors[step.min(trail.errors.len() - 1)]);
+        let errors = trails
+            .iter()
+            .map(|trail| trail.errors[step.min(trail.errors.len() - 1)]);
         errors.sum::<f64>() / trails.len().max(1) as f64
     };
     judged.curve = (0..longest).map(at).collect();
@@ -334,7 +348,9 @@ fn judge(folds: &Folds<'_>, config: &AutoConfig, candidate: &NetworkCandidate) -
     judged.errors = HeldOut::new();
     judged.score = None;
     for fold in 0..trails.len() {
-        let Some(theta) = judged.theta(fold) else { return Ok(judged) };
+        let Some(theta) = judged.theta(fold) else {
+            return Ok(judged);
+        };
         let model = judged.model(folds, theta.to_vec());
         let Some(errors) = held_out_errors(&model, folds, fold, config)? else {
             return Ok(judged);

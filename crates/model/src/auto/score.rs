@@ -64,13 +64,18 @@ pub(super) fn score(errors: &HeldOut, coverage: f64) -> Score {
 /// Mean interval score of bands of varying width, each block's scale from the other blocks.
 pub(super) fn shaped_score(blocks: &[BlockScores], floor: f64, coverage: f64) -> f64 {
     let half = |block: &BlockScores, at: usize| {
-        let side = if block.error[at] < 0.0 { &block.below } else { &block.above };
+        let side = if block.error[at] < 0.0 {
+            &block.below
+        } else {
+            &block.above
+        };
         side[at].max(floor)
     };
     let mut total = 0.0;
     for (held_out, block) in blocks.iter().enumerate() {
         let others = blocks.iter().enumerate().filter(|(index, _)| *index != held_out);
-        let ratios = others.flat_map(|(_, other)| (0..other.error.len()).map(|at| other.error[at].abs() / half(other, at)));
+        let ratios =
+            others.flat_map(|(_, other)| (0..other.error.len()).map(|at| other.error[at].abs() / half(other, at)));
         let scale = quantile(ratios.collect(), coverage);
         let mut sum = 0.0;
         for at in 0..block.error.len() {

@@ -37,7 +37,11 @@ pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: 
     let budget = Budget::new(options);
     let linear = linear_candidates(&folds, config, &budget)?;
     let Some(best_linear) = linear.first() else {
-        return Err(ModelError::option("model", "arx", "a record on which some linear model is stable"));
+        return Err(ModelError::option(
+            "model",
+            "arx",
+            "a record on which some linear model is stable",
+        ));
     };
     let networks = match config.model {
         Some(ModelKind::Arx) => NetworkSearch {
@@ -48,7 +52,10 @@ pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: 
         _ => network_candidates(&folds, config, best_linear.lags, &budget)?,
     };
     budget.lift();
-    let best_network = networks.candidates.first().filter(|candidate| candidate.score.is_some());
+    let best_network = networks
+        .candidates
+        .first()
+        .filter(|candidate| candidate.score.is_some());
     let wins = |candidate: &&NetworkCandidate| {
         let clearly = candidate
             .score
@@ -138,7 +145,9 @@ fn table(linear: &[LinearCandidate], networks: &NetworkSearch, network_wins: boo
     all.sort_by(|a, b| {
         let score = |c: &CandidateInfo| (c.score.is_none(), c.score.unwrap_or(c.rmse));
         let ((a_late, a_score), (b_late, b_score)) = (score(a), score(b));
-        (!a.chosen, a_late).cmp(&(!b.chosen, b_late)).then(a_score.total_cmp(&b_score))
+        (!a.chosen, a_late)
+            .cmp(&(!b.chosen, b_late))
+            .then(a_score.total_cmp(&b_score))
     });
     all
 }

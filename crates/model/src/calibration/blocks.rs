@@ -218,6 +218,9 @@ mod tests {
         let blocks = vec![(0..5).map(|seed| block(skewed(seed))).collect()];
         let Scaling { lower, upper, .. } = calibrate(&blocks, &[0.0], 0.9).outputs[0];
         // Quantiles of e^z - 1 at 5 % and 95 %: -0.81 and 4.18.
-        assert!((lower - 0.81).abs() < 0.03 && (upper - 4.18).abs() < 0.35, "{lower} {upper}");
+        assert!(
+            (lower - 0.81).abs() < 0.03 && (upper - 4.18).abs() < 0.35,
+            "{lower} {upper}"
+        );
     }
 }

@@ -124,7 +124,10 @@ fn check_header(header: &Header) -> Result<(), String> {
     }
     let may_have_members = header.architecture.method() == Method::Interval;
     if header.members == 0 || (header.members > 1 && !may_have_members) {
-        return Err(format!("it has {} members, expected one or more interval networks", header.members));
+        return Err(format!(
+            "it has {} members, expected one or more interval networks",
+            header.members
+        ));
     }
     if let Some(calibration) = &header.calibration {
         calibration.check(header.channels.outputs.len())?;

@@ -31,7 +31,10 @@ fn check_truth(record: &SyntheticRecord, coverage: f64) {
     };
     let (fit, split) = search(dataset, &config, 2);
     let [offline, online] = test_metrics(&fit, dataset, &split);
-    let (low, high) = (record.quantile(0.5 - 0.5 * coverage), record.quantile(0.5 + 0.5 * coverage));
+    let (low, high) = (
+        record.quantile(0.5 - 0.5 * coverage),
+        record.quantile(0.5 + 0.5 * coverage),
+    );
     let test = split.test.segments()[0];
     let widths = (test.start + 1..test.end).map(|k| high[k] - low[k]);
     let ideal = widths.sum::<f64>() / (test.len() - 1) as f64;
@@ -40,9 +43,16 @@ fn check_truth(record: &SyntheticRecord, coverage: f64) {
     for (name, metrics) in [("offline", offline), ("online", online)] {
         let picp = metrics.picp.expect("a share");
         let margin = 0.02 + 3.0 * (coverage * (1.0 - coverage) / metrics.n as f64).sqrt();
-        assert!((picp - coverage).abs() < margin, "{name}: {picp} for {coverage} ± {margin}");
+        assert!(
+            (picp - coverage).abs() < margin,
+            "{name}: {picp} for {coverage} ± {margin}"
+        );
         let width = metrics.pinaw.expect("a width") * range;
-        assert!(width < 1.25 * ideal, "{name}: {width} against {ideal}, {:?}", fit.info.candidates[0]);
+        assert!(
+            width < 1.25 * ideal,
+            "{name}: {width} against {ideal}, {:?}",
+            fit.info.candidates[0]
+        );
     }
 }
 
@@ -61,7 +71,14 @@ fn a_wiener_system_gets_nearly_its_ideal_band() {
 #[test]
 fn a_linear_model_wins_where_it_should() {
     let record = LinearSystem::default().generate(1200, 5).expect("generates");
-    let (fit, _) = search(record.dataset(), &AutoConfig { rounds: 1, ..AutoConfig::default() }, 2);
+    let (fit, _) = search(
+        record.dataset(),
+        &AutoConfig {
+            rounds: 1,
+            ..AutoConfig::default()
+        },
+        2,
+    );
     assert_eq!(fit.model.kind(), ModelKind::Arx, "{}", fit.info.why);
     assert!(fit.info.candidates[0].chosen && !fit.info.candidates[1].chosen);
 }
@@ -102,7 +119,11 @@ fn harder_driven_data_are_flagged_and_calmer_ones_not() {
     };
     let (fit, _) = search(record.dataset(), &config, 2);
     let scaled = |factor: f64| {
-        let input: Vec<f64> = record.dataset().experiments()[0].input(0).iter().map(|u| factor * u).collect();
+        let input: Vec<f64> = record.dataset().experiments()[0]
+            .input(0)
+            .iter()
+            .map(|u| factor * u)
+            .collect();
         let output = system.respond(&input);
         let experiment = Experiment::new("e", vec![input], vec![output]);
         let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
@@ -112,7 +133,11 @@ fn harder_driven_data_are_flagged_and_calmer_ones_not() {
         let dataset = scaled(factor);
         let part = intervalid_data::Part::whole(&dataset);
         let bands = fit.model.simulate(&dataset, &part).expect("simulates");
-        let flags = fit.model.extrapolated(&dataset, &bands).expect("fits").expect("knows its region");
+        let flags = fit
+            .model
+            .extrapolated(&dataset, &bands)
+            .expect("fits")
+            .expect("knows its region");
         flags[0].iter().filter(|is| **is).count() as f64 / flags[0].len() as f64
     };
     assert!(share(0.5) < 1e-9, "{}", share(0.5));
@@ -141,7 +166,14 @@ fn dataset(experiments: Vec<Experiment>) -> Dataset {
 #[test]
 fn several_outputs_and_experiments_are_fitted() {
     let dataset = dataset(vec![coupled(250, 0.0), coupled(200, 1.0), coupled(150, 2.0)]);
-    let (fit, split) = search(&dataset, &AutoConfig { rounds: 1, ..AutoConfig::default() }, 2);
+    let (fit, split) = search(
+        &dataset,
+        &AutoConfig {
+            rounds: 1,
+            ..AutoConfig::default()
+        },
+        2,
+    );
     assert_eq!(fit.info.calibration.outputs.len(), 2);
     let [offline, online] = test_metrics(&fit, &dataset, &split);
     assert_eq!(offline.n, split.test.samples() - split.test.segments().len());
@@ -151,14 +183,26 @@ fn several_outputs_and_experiments_are_fitted() {
 
 #[test]
 fn short_records_without_inputs_and_long_ones_are_fitted() {
-    let short = LinearSystem::default().generate(80, 2).expect("generates").into_dataset();
+    let short = LinearSystem::default()
+        .generate(80, 2)
+        .expect("generates")
+        .into_dataset();
     let (fit, _) = search(&short, &AutoConfig::default(), 1);
     assert!(fit.info.calibration.level >= 0.9);
 
-    let output: Vec<f64> = (0..400).map(|k| (0.3 * f64::from(k)).sin() + 0.1 * (f64::from(k) * 1.7).cos()).collect();
+    let output: Vec<f64> = (0..400)
+        .map(|k| (0.3 * f64::from(k)).sin() + 0.1 * (f64::from(k) * 1.7).cos())
+        .collect();
     let alone = Experiment::new("e", vec![], vec![output]);
     let alone = Dataset::new("alone", vec![], vec![Channel::new("y")], None, vec![alone]).expect("valid");
-    search(&alone, &AutoConfig { rounds: 1, ..AutoConfig::default() }, 1);
+    search(
+        &alone,
+        &AutoConfig {
+            rounds: 1,
+            ..AutoConfig::default()
+        },
+        1,
+    );
 }
 
 #[test]
@@ -172,7 +216,14 @@ fn a_budget_of_no_time_is_told_and_repeated_by_its_rounds() {
     let capped = fit_auto(record.dataset(), &split, &AutoConfig::default(), &options).expect("fits");
     assert!(capped.info.capped);
     assert_eq!(capped.info.rounds, 0);
-    let (repeated, _) = search(record.dataset(), &AutoConfig { rounds: 0, ..AutoConfig::default() }, 1);
+    let (repeated, _) = search(
+        record.dataset(),
+        &AutoConfig {
+            rounds: 0,
+            ..AutoConfig::default()
+        },
+        1,
+    );
     assert_eq!(repeated.model, capped.model);
     assert!(!repeated.info.capped);
 }

@@ -11,7 +11,15 @@ use crate::args::{DataArgs, FitArgs};
 use crate::error::Failure;
 
 /// Keys of a configuration file that are not settings of one fit.
-const OTHER_KEYS: [&str; 7] = ["preset", "input", "output", "experiment", "sample_time", "split", "rounds"];
+const OTHER_KEYS: [&str; 7] = [
+    "preset",
+    "input",
+    "output",
+    "experiment",
+    "sample_time",
+    "split",
+    "rounds",
+];
 
 /// Settings that the search of `auto` takes; all others say how one network is trained.
 const AUTO_KEYS: [&str; 7] = ["model", "lags", "initial", "coverage", "rounds", "precision", "seed"];
@@ -35,7 +43,9 @@ impl Preset {
     }
 
     fn named(name: &str) -> Option<Self> {
-        [Self::Auto, Self::Paper].into_iter().find(|preset| preset.name() == name)
+        [Self::Auto, Self::Paper]
+            .into_iter()
+            .find(|preset| preset.name() == name)
     }
 
     /// The one that was asked for; else `auto`, unless something says how one network is trained.

@@ -130,7 +130,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         return Err(Failure::input(found).with_hint(STALE));
     }
     let fitted = match &plan {
-        Plan::One(config) => train(&dataset, &split, config, &checkpoint, output).map(|(model, info)| (model, info, None)),
+        Plan::One(config) => {
+            train(&dataset, &split, config, &checkpoint, output).map(|(model, info)| (model, info, None))
+        }
         Plan::Search(config) => {
             search(args, config, &dataset, &split, output).map(|fit| (fit.model, fit.training, Some(fit.info)))
         }
@@ -160,7 +162,10 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         extrapolated: extrapolated.as_deref(),
         online: None,
     };
-    folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test, &extras)?.as_bytes())?;
+    folder.write(
+        PREDICTIONS,
+        predictions_csv(&dataset, &split.test, &test, &extras)?.as_bytes(),
+    )?;
     folder.write(HISTORY, history_csv(&info).as_bytes())?;
     match &result.search {
         Some(info) => folder.write(CANDIDATES, candidates_csv(info).as_bytes())?,
