@@ -1,6 +1,6 @@
 //! From the chosen candidate to a calibrated model.
 
-use intervalid_data::{Dataset, Normaliser, Split, WindowConfig};
+use intervalid_data::{Dataset, Normaliser, Part, Segment, Split, WindowConfig};
 use intervalid_interval::Real;
 
 use super::budget::Budget;
@@ -137,7 +137,7 @@ fn margins<T: Real>(
     let split = Split {
         train: folds.all.clone(),
         validation: folds.folds[fold].held_out.clone(),
-        test: intervalid_data::Part::default(),
+        test: Part::default(),
     };
     let mut settings = FitConfig {
         hidden: recipe.hidden.clone(),
@@ -227,10 +227,12 @@ fn held_out_bands<T: Real>(
 ) -> Result<Vec<Vec<BlockScores>>> {
     let outputs = folds.dataset.outputs().len();
     let mut blocks = vec![Vec::new(); outputs];
-    for (fold, block) in folds.folds.iter().enumerate() {
+    for fold in 0..folds.folds.len() {
+        let approaches = folds.approaches(fold);
+        let part = Part::from_segments(approaches.iter().map(|(run, _)| *run).collect());
         let blind = members.iter().zip(thetas).filter(|(_, (of, _))| *of == fold);
         let runs = blind
-            .map(|(member, _)| member.simulate_uncalibrated(folds.dataset, &block.held_out))
+            .map(|(member, _)| member.simulate_uncalibrated(folds.dataset, &part))
             .collect::<Result<Vec<Vec<Band>>>>()?;
         let Some(first) = runs.first() else { continue };
         let bands: Vec<Band> = (0..first.len())
@@ -238,8 +240,13 @@ fn held_out_bands<T: Real>(
             .collect();
         for (output, blocks) in blocks.iter_mut().enumerate() {
             let mut scores = BlockScores::default();
-            for run in scored(folds.dataset, &bands, output)? {
-                for at in 0..run.target.len() {
+            for (run, band) in scored(folds.dataset, &bands, output)?.iter().zip(&bands) {
+                let first = band.first + band.len() - run.target.len();
+                let is_of = |block: &&(Segment, Segment)| {
+                    block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end
+                };
+                let block = approaches.iter().find(is_of).map_or(first, |(_, block)| block.start);
+                for at in block.saturating_sub(first)..run.target.len() {
                     scores.error.push(run.target[at] - run.centre[at]);
                     scores.below.push(run.centre[at] - run.lower[at]);
                     scores.above.push(run.upper[at] - run.centre[at]);

@@ -21,6 +21,8 @@ pub(super) struct Fold {
 }
 
 const BLOCKS: usize = 5;
+/// Errors that take longer to add up than this are those of an integrator.
+const LONGEST_APPROACH: usize = 5000;
 /// Blocks shorter than this are no simulations.
 const SHORTEST_BLOCK: usize = 20;
 
@@ -59,9 +61,42 @@ impl<'a> Folds<'a> {
         })
     }
 
-    /// Free runs over a held-out block.
-    pub(super) fn test_runs(&self, fold: usize, lags: Lags, initial: InitialState) -> Result<Vec<Window>> {
-        Ok(runs(self.dataset, &self.folds[fold].held_out, lags, initial)?)
+    /// Where free runs over a held-out block start, and the block itself.
+    ///
+    /// A run starts long before its block: after the start it uses inputs alone, so it learns nothing there, and its
+    /// errors have had as long to add up as they will have on new data.
+    pub(super) fn approaches(&self, fold: usize) -> Vec<(Segment, Segment)> {
+        let held_out = self.folds[fold].held_out.segments().iter();
+        held_out
+            .map(|block| {
+                let around = |segment: &&Segment| {
+                    segment.experiment == block.experiment && segment.start <= block.start && block.end <= segment.end
+                };
+                let first = self
+                    .all
+                    .segments()
+                    .iter()
+                    .find(around)
+                    .map_or(block.start, |segment| segment.start);
+                let start = first.max(block.start.saturating_sub(LONGEST_APPROACH));
+                (Segment { start, ..*block }, *block)
+            })
+            .collect()
+    }
+
+    /// Free runs over a held-out block, each with the first sample that counts.
+    pub(super) fn test_runs(&self, fold: usize, lags: Lags, initial: InitialState) -> Result<Vec<(Window, usize)>> {
+        let mut windows = Vec::new();
+        for (run, block) in self.approaches(fold) {
+            // Pieces too short to simulate are left out, unless nothing else is there.
+            if let Ok(found) = runs(self.dataset, &Part::from_segments(vec![run]), lags, initial) {
+                windows.extend(found.into_iter().map(|window| (window, block.start)));
+            }
+        }
+        if windows.is_empty() {
+            runs(self.dataset, &self.folds[fold].held_out, lags, initial)?;
+        }
+        Ok(windows)
     }
 
     /// Windows of about `length` samples over a part, side by side; where they are more than `most` samples, evenly spaced

@@ -7,7 +7,7 @@ use super::config::AutoConfig;
 use super::folds::Folds;
 use super::score::{HeldOut, Score, score};
 use crate::error::{ModelError, Result};
-use crate::output_error::{DescentConfig, Narx, descend, free_run_error};
+use crate::output_error::{DescentConfig, Narx, descend};
 use crate::parallel::map_parallel;
 use crate::simulate::DIVERGED;
 
@@ -210,10 +210,10 @@ pub(super) fn held_out_errors(
     let windows = folds.test_runs(fold, model.lags, config.initial)?;
     let mut errors = vec![Vec::new(); model.outputs];
     let mut tape = model.tape();
-    for window in windows {
+    for (window, first) in windows {
         let experiment = &folds.scaled.experiments()[window.experiment];
         let is_finite = model.run(experiment, window, config.initial, &mut tape, |step, _, y| {
-            if step >= config.initial.unscored() {
+            if step >= config.initial.unscored() && window.start + 1 + step >= first {
                 for (output, y) in y.iter().enumerate() {
                     errors[output].push(experiment.output(output)[window.start + 1 + step] - y);
                 }
@@ -228,6 +228,9 @@ pub(super) fn held_out_errors(
 
 /// Mean squared error over a held-out block; beyond all reason if the run diverges.
 pub(super) fn held_out_mse(model: &Narx, folds: &Folds<'_>, fold: usize, config: &AutoConfig) -> Result<f64> {
-    let windows = folds.test_runs(fold, model.lags, config.initial)?;
-    Ok(free_run_error(model, &folds.scaled, &windows, config.initial).unwrap_or(DIVERGED))
+    let errors = held_out_errors(model, folds, fold, config)?;
+    Ok(errors.map_or(DIVERGED, |errors| {
+        let count: usize = errors.iter().map(Vec::len).sum();
+        errors.iter().flatten().map(|e| e * e).sum::<f64>() / count.max(1) as f64
+    }))
 }

@@ -98,12 +98,7 @@ pub(crate) fn descend(
 }
 
 /// Mean squared error of the free runs over all scored samples and outputs; none if one diverges.
-pub(crate) fn free_run_error(
-    model: &Narx,
-    scaled: &Scaled<f64>,
-    windows: &[Window],
-    initial: InitialState,
-) -> Option<f64> {
+fn free_run_error(model: &Narx, scaled: &Scaled<f64>, windows: &[Window], initial: InitialState) -> Option<f64> {
     let mut tape = model.tape();
     let (mut squares, mut count) = (0.0, 0_usize);
     for &window in windows {
