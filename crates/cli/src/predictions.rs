@@ -5,10 +5,24 @@ use std::fmt::Write as _;
 use intervalid_data::{Dataset, Part, csv_cell};
 use intervalid_model::{Band, ModelError, scored};
 
+/// Columns beyond the contract's first ones, at the end.
+#[derive(Default)]
+pub(crate) struct Extras<'a> {
+    /// For every band, which samples lie outside the region of the training data: column `extrapolated`, 0 or 1.
+    pub(crate) extrapolated: Option<&'a [Vec<bool>]>,
+    /// The bands whose scale followed the measured outputs: columns `y_lower_online` and `y_upper_online`.
+    pub(crate) online: Option<&'a [Band]>,
+}
+
 /// One row per scored sample of `part`, so that the file gives the metrics again. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
 /// have a column.
-pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) -> Result<String, ModelError> {
+pub(crate) fn predictions_csv(
+    dataset: &Dataset,
+    part: &Part,
+    bands: &[Band],
+    extras: &Extras<'_>,
+) -> Result<String, ModelError> {
     let experiments = dataset.experiments();
     let outputs = dataset.outputs();
     let mut text = String::new();
@@ -16,14 +30,23 @@ pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) ->
         text += "experiment,";
     }
     text += "k";
-    for output in outputs {
-        for column in ["y", "y_hat", "y_lower", "y_upper"] {
-            let name = match outputs {
-                [_] => column.to_owned(),
-                _ => format!("{}_{column}", output.name),
-            };
-            let _ = write!(text, ",{}", csv_cell(&name));
+    let mut name = |columns: &[&str]| {
+        for output in outputs {
+            for column in columns {
+                let name = match outputs {
+                    [_] => (*column).to_owned(),
+                    _ => format!("{}_{column}", output.name),
+                };
+                let _ = write!(text, ",{}", csv_cell(&name));
+            }
         }
+    };
+    name(&["y", "y_hat", "y_lower", "y_upper"]);
+    if extras.online.is_some() {
+        name(&["y_lower_online", "y_upper_online"]);
+    }
+    if extras.extrapolated.is_some() {
+        text += ",extrapolated";
     }
     text += "\n";
     let columns = (0..outputs.len()).map(|output| scored(dataset, bands, output));
@@ -47,6 +70,15 @@ pub(crate) fn predictions_csv(dataset: &Dataset, part: &Part, bands: &[Band]) ->
                 for cell in cells {
                     let _ = write!(text, ",{cell}");
                 }
+            }
+            let at = band.warmup.min(band.len()) + row;
+            for online in extras.online.into_iter().map(|bands| &bands[index]) {
+                for (lower, upper) in online.lower.iter().zip(&online.upper) {
+                    let _ = write!(text, ",{},{}", lower[at], upper[at]);
+                }
+            }
+            if let Some(flags) = extras.extrapolated {
+                let _ = write!(text, ",{}", u8::from(flags[index][at]));
             }
             text += "\n";
         }
@@ -81,10 +113,32 @@ mod tests {
             start: 1,
             end: 4,
         }]);
-        let text = predictions_csv(&dataset, &part, &[band(0, 2, 0, vec![vec![2.5, 3.0]])]).expect("belongs");
+        let text = predictions_csv(
+            &dataset,
+            &part,
+            &[band(0, 2, 0, vec![vec![2.5, 3.0]])],
+            &Extras::default(),
+        )
+        .expect("belongs");
         assert_eq!(text, "k,y,y_hat,y_lower,y_upper\n2,2,2.5,2.5,2.5\n3,3.5,3,3,3\n");
-        let warm = predictions_csv(&dataset, &part, &[band(0, 2, 1, vec![vec![2.5, 3.0]])]).expect("belongs");
+        let warm = predictions_csv(
+            &dataset,
+            &part,
+            &[band(0, 2, 1, vec![vec![2.5, 3.0]])],
+            &Extras::default(),
+        )
+        .expect("belongs");
         assert_eq!(warm, "k,y,y_hat,y_lower,y_upper\n3,3.5,3,3,3\n");
+        let bands = [band(0, 2, 1, vec![vec![2.5, 3.0]])];
+        let extras = Extras {
+            extrapolated: Some(&[vec![false, true]]),
+            online: Some(&bands),
+        };
+        let all = predictions_csv(&dataset, &part, &bands, &extras).expect("belongs");
+        assert_eq!(
+            all,
+            "k,y,y_hat,y_lower,y_upper,y_lower_online,y_upper_online,extrapolated\n3,3.5,3,3,3,3,3,1\n"
+        );
     }
 
     #[test]
@@ -93,7 +147,7 @@ mod tests {
         let outputs = ["p", "q, r"].map(Channel::new).to_vec();
         let dataset = Dataset::new("d", vec![], outputs, None, experiments.to_vec()).expect("valid");
         let bands = [0, 1].map(|experiment| band(experiment, 1, 0, vec![vec![1.0], vec![6.0]]));
-        let text = predictions_csv(&dataset, &Part::whole(&dataset), &bands).expect("belongs");
+        let text = predictions_csv(&dataset, &Part::whole(&dataset), &bands, &Extras::default()).expect("belongs");
         assert_eq!(
             text,
             "experiment,k,p_y,p_y_hat,p_y_lower,p_y_upper,\

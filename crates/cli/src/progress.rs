@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use intervalid_model::Progress;
+use intervalid_model::{AutoProgress, Progress};
 
 use crate::interrupt;
 use crate::output::Output;
@@ -34,10 +34,26 @@ impl Bars {
     }
 }
 
+impl Bars {
+    /// The bar of a search.
+    pub(crate) fn add_search(&self) -> Bar {
+        let style = ProgressStyle::with_template("{msg:18} {bar:30} {percent:>3} % {elapsed}");
+        let bar = ProgressBar::new(1000).with_message("looking");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Bar(self.0.add(bar))
+    }
+}
+
 /// The bar of one fit; gone when dropped.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
+    /// Where a search is.
+    pub(crate) fn show_search(&self, progress: &AutoProgress) {
+        self.0.set_message(progress.step);
+        self.0.set_position((1000.0 * progress.share) as u64);
+    }
+
     /// An observer of [`intervalid_model::fit`]: shows how far it is, and ends it where the user wants that.
     pub(crate) fn observe(&self, progress: &Progress) -> ControlFlow<()> {
         self.0.set_length(progress.epochs_total as u64);

@@ -1,10 +1,10 @@
 //! Metrics as tables with a plain-language reading.
 
 use intervalid_data::Channel;
-use intervalid_model::{CWC_ETA, Evaluation, Metrics, Model};
+use intervalid_model::{AutoInfo, CWC_ETA, Evaluation, Metrics, Model};
 use intervalid_report::reading;
 
-use crate::commands::FitResult;
+use crate::commands::{Extrapolation, FitResult};
 use crate::error::Failure;
 use crate::format::{percent, significant, table};
 use crate::output::Output;
@@ -24,22 +24,87 @@ pub(crate) fn fit(result: &FitResult, model: &Model, output: &Output) -> Result<
         result.epochs_run,
         result.train_seconds,
     ))?;
-    for (name, evaluation) in [("test", &result.test), ("validation", &result.validation)] {
+    if let Some(info) = &result.search {
+        search(info, output)?;
+    }
+    let parts = [
+        ("test part", &result.test),
+        ("test part, band following the measurements", &result.test_online),
+        ("validation part", &result.validation),
+    ];
+    for (name, evaluation) in parts {
         match evaluation {
             Some(evaluation) => {
                 output.story("")?;
                 // Two tables without headings would be a riddle, with --quiet too.
-                output.heading(format_args!("Free run over the {name} part:"))?;
+                output.heading(format_args!("Free run over the {name}:"))?;
                 metrics(evaluation, &model.signature().outputs, result.coverage, output)?;
             }
-            None => output.story(format_args!("\nThere is no {name} part."))?,
+            None if name.contains(',') => {}
+            None => output.story(format_args!("\nThere is no {name}."))?,
         }
+    }
+    if let Some(Extrapolation { share, width_ratio }) = result.extrapolation.filter(|found| found.share > 0.0) {
+        let width = width_ratio.map_or_else(String::new, |ratio| {
+            format!("; the band is {ratio:.2} times as wide there")
+        });
+        output.story(format_args!(
+            "{} of the test samples lie outside the region of the training data{width}.",
+            percent(share)
+        ))?;
     }
     output.story(format_args!(
         "\nWritten to {}: open {} in a browser",
         result.out.display(),
         result.out.join(REPORT).display()
     ))?;
+    Ok(())
+}
+
+/// Candidates shown; all are in `candidates.csv`.
+const SHOWN: usize = 8;
+
+/// What a search looked at, tried and chose.
+fn search(info: &AutoInfo, output: &Output) -> Result<(), Failure> {
+    output.story("\nThe record:")?;
+    for finding in &info.findings {
+        output.story(format_args!("  {}: {}", finding.kind, finding.text))?;
+    }
+    output.story("\nCandidates on held-out blocks, in standard deviations of the output; less score is better:")?;
+    let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| significant(value, 3));
+    let rows = info.candidates.iter().take(SHOWN).map(|candidate| {
+        vec![
+            format!("{}{}", if candidate.chosen { "> " } else { "  " }, candidate.name),
+            cell(candidate.score),
+            significant(candidate.rmse, 3),
+            cell(candidate.width),
+            candidate.coverage.map_or_else(|| "-".to_owned(), percent),
+            format!("{:.1} s", candidate.seconds),
+        ]
+    });
+    let header = ["candidate", "score", "RMSE", "width", "inside", "time"];
+    output.story(table(&header, &[1, 2, 3, 4, 5], rows))?;
+    output.story(format_args!("Why the first: {}.", info.why))?;
+    let calibration = &info.calibration;
+    output.story(format_args!(
+        "Band calibrated at the {} quantile of {} held-out samples in {} blocks, which tell as much as {:.0} independent ones.",
+        percent(calibration.level),
+        calibration.samples,
+        calibration.blocks,
+        calibration.effective_samples
+    ))?;
+    if info.capped {
+        output.story(format_args!(
+            "The time given ran out after {} of the search's rounds.",
+            info.rounds
+        ))?;
+    }
+    if let Some(warning) = &info.warning {
+        output.warning(warning);
+    }
+    for guarantee in info.guarantees {
+        output.story(format_args!("- {guarantee}"))?;
+    }
     Ok(())
 }
 

@@ -71,6 +71,9 @@ impl Elasticity {
         match model {
             Model::IntervalF32(model) => Ok(Self::of_interval(model)),
             Model::IntervalF64(model) => Ok(Self::of_interval(model)),
+            // Hidden units of different members have nothing to do with one another: one member stands for all.
+            Model::IntervalEnsembleF32(model) => Ok(Self::of_interval(&model.members()[0])),
+            Model::IntervalEnsembleF64(model) => Ok(Self::of_interval(&model.members()[0])),
             _ => Err(ModelError::option(
                 "model",
                 model.kind(),

@@ -107,6 +107,8 @@ impl Recipe {
                     inputs: scales(self.inputs),
                     outputs: scales(self.outputs),
                 },
+                calibration: None,
+                region: None,
             },
             config: FitConfig {
                 model: match self.kind {

@@ -59,6 +59,11 @@ impl<T: Real> IntervalModel<T> {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+        Ok(self.signature.calibrate(self.simulate_uncalibrated(dataset, part)?))
+    }
+
+    /// As [`simulate`](Self::simulate), the band as the margins alone make it.
+    pub(crate) fn simulate_uncalibrated(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         let mut bands = Vec::new();
         let mut stepper = Stepper::new(&self.architecture, &self.theta);
         let mut network = Network::new(&self.architecture);

@@ -21,6 +21,8 @@
 //!
 //! The mathematics, and what a band does not promise, are in `docs/model.md`; symbols and names in `docs/notation.md`.
 
+mod auto;
+mod calibration;
 mod certify;
 mod config;
 mod elasticity;
@@ -30,6 +32,7 @@ mod feed;
 mod fixtures;
 mod gaussian;
 mod initialise;
+mod interval_ensemble;
 mod interval_model;
 mod kind;
 mod linear;
@@ -39,21 +42,26 @@ mod metrics;
 mod model;
 mod network;
 mod optim;
+mod output_error;
 mod paper;
 mod parallel;
 mod persist;
 mod prediction;
 mod recursion;
+mod region;
 mod signature;
 mod simulate;
 mod tensors;
 mod train;
 
+pub use auto::{AutoConfig, AutoFit, AutoInfo, AutoOptions, AutoProgress, CandidateInfo, Finding, fit_auto, inspect};
+pub use calibration::{BlockScores, Calibration, OnlineBand, Scaling, calibrate, online_bands};
 pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{ModelError, Result};
 pub use gaussian::GaussianModel;
+pub use interval_ensemble::IntervalEnsemble;
 pub use interval_model::IntervalModel;
 pub use kind::{Method, ModelKind, Precision};
 pub use linear::{LinearModel, search_lags};
@@ -68,6 +76,7 @@ pub use optim::{GradNorm, GradNormUpdate, Schedule};
 pub use parallel::map_parallel;
 pub use prediction::Band;
 pub use recursion::RecursionMode;
+pub use region::TrainingRegion;
 pub use signature::Signature;
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,

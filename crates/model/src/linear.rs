@@ -2,6 +2,7 @@
 
 use intervalid_data::{ArxModel, Dataset, LagSearchConfig, Lags, Normaliser, Part, Split, runs, suggest_lags};
 
+use crate::calibration::quantile;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::kind::{Method, Precision};
@@ -125,32 +126,6 @@ impl LinearModel {
             }
             bands.push(band);
         }
-        Ok(bands)
-    }
-}
-
-/// The smallest value that at least the share `level` of n+1 exchangeable values does not exceed: the one of rank
-/// ⌈level·(n+1)⌉, at most n. Zero without values.
-fn quantile(mut values: Vec<f64>, level: f64) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let rank = (level * (values.len() + 1) as f64).ceil() as usize;
-    rank.clamp(1, values.len().max(1))
-        .checked_sub(1)
-        .and_then(|index| values.get(index).copied())
-        .unwrap_or(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[expect(clippy::float_cmp, reason = "a quantile is one of the values")]
-    fn quantile_is_the_ranked_value() {
-        let values: Vec<f64> = (1..=99).rev().map(f64::from).collect();
-        assert_eq!(quantile(values.clone(), 0.9), 90.0);
-        assert_eq!(quantile(values, 1.0), 99.0);
-        assert_eq!(quantile(vec![3.0], 0.9), 3.0);
-        assert_eq!(quantile(Vec::new(), 0.9), 0.0);
+        Ok(self.signature.calibrate(bands))
     }
 }

@@ -5,10 +5,12 @@ use std::path::Path;
 use intervalid_data::{Dataset, Part, Split};
 use intervalid_interval::Real;
 
+use crate::calibration::{Calibration, online_bands};
 use crate::certify::CertifiedBand;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::gaussian::GaussianModel;
+use crate::interval_ensemble::IntervalEnsemble;
 use crate::interval_model::IntervalModel;
 use crate::kind::{Method, ModelKind, Precision};
 use crate::linear::{LinearModel, search_lags};
@@ -27,6 +29,10 @@ pub enum Model {
     IntervalF32(IntervalModel<f32>),
     /// Interval network, double precision.
     IntervalF64(IntervalModel<f64>),
+    /// Several interval networks averaged, single precision.
+    IntervalEnsembleF32(IntervalEnsemble<f32>),
+    /// Several interval networks averaged, double precision.
+    IntervalEnsembleF64(IntervalEnsemble<f64>),
     /// Network with Gaussian likelihood, single precision.
     GaussianF32(GaussianModel<f32>),
     /// Network with Gaussian likelihood, double precision.
@@ -41,6 +47,8 @@ macro_rules! any {
         match $self {
             Self::IntervalF32($model) => $value,
             Self::IntervalF64($model) => $value,
+            Self::IntervalEnsembleF32($model) => $value,
+            Self::IntervalEnsembleF64($model) => $value,
             Self::GaussianF32($model) => $value,
             Self::GaussianF64($model) => $value,
             Self::Linear($model) => $value,
@@ -54,7 +62,7 @@ macro_rules! interval {
         match $self {
             Self::IntervalF32($model) => $value,
             Self::IntervalF64($model) => $value,
-            _ => Err(ModelError::option("model", $self.kind(), "an interval network")),
+            _ => Err(ModelError::option("model", $self.kind(), "a single interval network")),
         }
     };
 }
@@ -109,12 +117,14 @@ impl Model {
         let model = if reader.precision()? == f32::NAME {
             let stored = Stored::<f32>::read(&reader, &metadata)?;
             match stored.method() {
+                Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF32),
                 Method::Interval => stored.into_interval().map(Self::IntervalF32),
                 _ => stored.into_gaussian().map(Self::GaussianF32),
             }
         } else {
             let stored = Stored::<f64>::read(&reader, &metadata)?;
             match stored.method() {
+                Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF64),
                 Method::Interval => stored.into_interval().map(Self::IntervalF64),
                 Method::Linear => stored.into_linear().map(Self::Linear),
                 _ => stored.into_gaussian().map(Self::GaussianF64),
@@ -143,6 +153,8 @@ impl Model {
         match self {
             Self::IntervalF32(model) => model.theta().len(),
             Self::IntervalF64(model) => model.theta().len(),
+            Self::IntervalEnsembleF32(model) => model.members().iter().map(|member| member.theta().len()).sum(),
+            Self::IntervalEnsembleF64(model) => model.members().iter().map(|member| member.theta().len()).sum(),
             Self::GaussianF32(model) => model.members().iter().map(Vec::len).sum(),
             Self::GaussianF64(model) => model.members().iter().map(Vec::len).sum(),
             Self::Linear(model) => model.arx().coefficients.iter().map(|row| row.len() + 1).sum(),
@@ -167,6 +179,62 @@ impl Model {
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         any!(self, model => model.simulate(dataset, part))
+    }
+
+    /// The bands of [`simulate`](Self::simulate) as they would have been had their scale followed the measured outputs of
+    /// `dataset`, each sample's band knowing the samples before it only ([`OnlineBand`](crate::OnlineBand)).
+    ///
+    /// # Errors
+    /// If the bands do not belong to the data.
+    pub fn online(&self, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Band>> {
+        online_bands(self.signature(), self.config().coverage, dataset, bands)
+    }
+
+    /// For every band, which of its samples lie outside the region of the training data; none where the model does not
+    /// know that region.
+    ///
+    /// # Errors
+    /// If the data have other channels.
+    pub fn extrapolated(&self, dataset: &Dataset, bands: &[Band]) -> Result<Option<Vec<Vec<bool>>>> {
+        self.signature().extrapolated(dataset, bands)
+    }
+
+    /// The same model with its band scaled; `None` gives back the band it was trained with.
+    ///
+    /// # Errors
+    /// If the calibration is of another number of outputs or has values out of range.
+    pub fn calibrated(mut self, calibration: Option<Calibration>) -> Result<Self> {
+        if let Some(calibration) = &calibration {
+            let outputs = self.signature().outputs.len();
+            calibration
+                .check(outputs)
+                .map_err(|reason| ModelError::option("calibration", reason, "one sound scaling per output"))?;
+        }
+        self.each_signature(|signature| signature.calibration.clone_from(&calibration));
+        Ok(self)
+    }
+
+    /// The same model knowing the region of `part`, which it was fitted on: samples outside can be told.
+    ///
+    /// # Errors
+    /// If the data have other channels or the part is too short.
+    pub fn with_region(mut self, dataset: &Dataset, part: &Part) -> Result<Self> {
+        let bands = self.simulate(dataset, part)?;
+        let region = self.signature().region_of(dataset, &bands, self.config().lags)?;
+        self.each_signature(|signature| signature.region.clone_from(&region));
+        Ok(self)
+    }
+
+    fn each_signature(&mut self, mut change: impl FnMut(&mut Signature)) {
+        match self {
+            Self::IntervalF32(model) => change(&mut model.signature),
+            Self::IntervalF64(model) => change(&mut model.signature),
+            Self::IntervalEnsembleF32(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.signature)),
+            Self::IntervalEnsembleF64(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.signature)),
+            Self::GaussianF32(model) => change(&mut model.signature),
+            Self::GaussianF64(model) => change(&mut model.signature),
+            Self::Linear(model) => change(&mut model.signature),
+        }
     }
 
     /// The same model with a band for another coverage, where that needs no training: the Gaussian baselines.
@@ -220,6 +288,8 @@ macro_rules! from {
 from! {
     IntervalModel<f32> => IntervalF32,
     IntervalModel<f64> => IntervalF64,
+    IntervalEnsemble<f32> => IntervalEnsembleF32,
+    IntervalEnsemble<f64> => IntervalEnsembleF64,
     GaussianModel<f32> => GaussianF32,
     GaussianModel<f64> => GaussianF64,
     LinearModel => Linear

@@ -5,6 +5,7 @@
 //! | model | tensors |
 //! |---|---|
 //! | interval | `theta.<layer>.weight`, `.recurrent`, `.bias` (`theta.linear.weight` for a linear path), and the same under `margin_lower.` and `margin_upper.`, both ≥ 0 (Δ after σ_Δ, spec section 5) |
+//! | several interval networks | the same under `member.0.`, `member.1.` … |
 //! | dropout | as `theta.` above; the read-out's rows are the means of all outputs, then s of all outputs |
 //! | Bayesian | the same, `theta.` are the means and `spread.` ≥ 0 the standard deviations |
 //! | ensemble | the same under `member.0.theta.`, `member.1.theta.` … |
@@ -26,82 +27,55 @@
 //! | `channels` | `inputs` and `outputs`, each with `name` and `unit` |
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
 //! | `half_width` | of ARX only: half the width of the band of each output, in its unit |
+//! | `members` | of several interval networks only: how many |
+//! | `calibration` | left out where there is none: per output `lower`, `upper` and `floor` (see `Scaling`), and where they come from |
+//! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `config` | the resolved configuration of the fit |
 //!
 //! With spec sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.
 
+mod header;
+
 use std::collections::HashSet;
 use std::path::Path;
 
-use intervalid_data::{ArxModel, Channel, InitialState, Lags, Normaliser, Scale};
+use intervalid_data::ArxModel;
 use intervalid_interval::Real;
 use safetensors::SafeTensors;
-use serde::{Deserialize, Serialize};
 
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::gaussian::GaussianModel;
+use crate::interval_ensemble::IntervalEnsemble;
 use crate::interval_model::IntervalModel;
-use crate::kind::{Method, ModelKind};
+use crate::kind::Method;
 use crate::linear::LinearModel;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
 use crate::signature::Signature;
 use crate::tensors::{TensorReader, TensorWriter};
-
-/// Grows with every change of the file's content that an older reader would get wrong, from the first release on.
-const FORMAT: u64 = 1;
+use header::{Channels, FORMAT, Header, read_header};
 
 const THETA: &str = "theta";
 const MARGIN_LOWER: &str = "margin_lower";
 const MARGIN_UPPER: &str = "margin_upper";
 const SPREAD: &str = "spread";
 
-/// The metadata; its field names are public interface.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Header {
-    format: u64,
-    #[serde(default)]
-    version: String,
-    architecture: ModelKind,
-    lags: Lags,
-    hidden: Vec<usize>,
-    #[serde(default)]
-    linear_path: bool,
-    initial_state: InitialState,
-    coverage: f64,
-    sample_time: Option<f64>,
-    channels: Channels,
-    normaliser: Normaliser,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    half_width: Vec<f64>,
-    config: FitConfig,
-}
-
-/// Only what decides whether the rest can be read.
-#[derive(Deserialize)]
-struct FormatProbe {
-    format: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Channels {
-    inputs: Vec<Channel>,
-    outputs: Vec<Channel>,
-}
-
 /// A file's content: parameter vectors of one layout, in the order of [`set_names`].
 pub(crate) struct Stored<T> {
     config: FitConfig,
     signature: Signature,
     half_width: Vec<f64>,
+    /// Interval networks in it; 1 for all other models.
+    members: usize,
     sets: Vec<Vec<T>>,
 }
 
 /// Prefixes of the parameter vectors of a model.
-fn set_names(config: &FitConfig) -> Vec<String> {
+fn set_names(config: &FitConfig, members: usize) -> Vec<String> {
     match config.model.method() {
+        Method::Interval if members > 1 => (0..members)
+            .flat_map(|member| [THETA, MARGIN_LOWER, MARGIN_UPPER].map(|set| format!("member.{member}.{set}")))
+            .collect(),
         Method::Interval => [THETA, MARGIN_LOWER, MARGIN_UPPER].map(str::to_owned).to_vec(),
         Method::Bayesian => [THETA, SPREAD].map(str::to_owned).to_vec(),
         Method::Dropout | Method::Linear => vec![THETA.to_owned()],
@@ -145,13 +119,15 @@ impl<T: Real> Stored<T> {
             reason,
         };
         let blocks = blocks(&self.config, &self.signature);
-        let names = set_names(&self.config);
+        let names = set_names(&self.config, self.members);
         check_values(&names, &self.sets, &blocks).map_err(refused)?;
         let Signature {
             inputs,
             outputs,
             sample_time,
             normaliser,
+            calibration,
+            region,
         } = self.signature.clone();
         let header = Header {
             format: FORMAT,
@@ -169,6 +145,9 @@ impl<T: Real> Stored<T> {
             channels: Channels { inputs, outputs },
             normaliser,
             half_width: self.half_width.clone(),
+            members: self.members,
+            calibration,
+            region,
             config: self.config.clone(),
         };
         let metadata = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
@@ -192,11 +171,13 @@ impl<T: Real> Stored<T> {
             outputs,
             sample_time: header.sample_time,
             normaliser: header.normaliser,
+            calibration: header.calibration,
+            region: header.region,
         };
         let config = header.config;
-        check_size::<T>(&config, &signature, &tensors).map_err(|reason| reader.damaged(reason))?;
+        check_size::<T>(&config, header.members, &signature, &tensors).map_err(|reason| reader.damaged(reason))?;
         let blocks = blocks(&config, &signature);
-        let names = set_names(&config);
+        let names = set_names(&config, header.members);
         check_names(&names, &blocks, &tensors).map_err(|reason| reader.damaged(reason))?;
         let set = |prefix: &String| -> Result<Vec<T>> {
             let mut values = Vec::new();
@@ -212,6 +193,7 @@ impl<T: Real> Stored<T> {
             config,
             signature,
             half_width: header.half_width,
+            members: header.members,
             sets,
         })
     }
@@ -219,6 +201,29 @@ impl<T: Real> Stored<T> {
     /// Where its intervals come from.
     pub(crate) fn method(&self) -> Method {
         self.config.model.method()
+    }
+
+    /// How many interval networks are in it.
+    pub(crate) fn members(&self) -> usize {
+        self.members
+    }
+
+    /// The interval networks in it, if it is several.
+    pub(crate) fn into_ensemble(self) -> Option<IntervalEnsemble<T>> {
+        let architecture = architecture(&self.config, &self.signature)?;
+        let mut sets = self.sets.into_iter();
+        let mut members = Vec::with_capacity(self.members);
+        while let (Some(theta), Some(margin_lower), Some(margin_upper)) = (sets.next(), sets.next(), sets.next()) {
+            members.push(IntervalModel {
+                architecture: architecture.clone(),
+                theta,
+                margin_lower,
+                margin_upper,
+                signature: self.signature.clone(),
+                config: self.config.clone(),
+            });
+        }
+        IntervalEnsemble::new(members)
     }
 
     /// The interval network in it, if it is one.
@@ -307,7 +312,32 @@ impl<T: Real> IntervalModel<T> {
         let found = stored.config.model;
         stored
             .into_interval()
-            .ok_or_else(|| reader.damaged(format!("it is a model {found}, expected an interval network")))
+            .ok_or_else(|| reader.damaged(format!("it is a model {found}, expected a single interval network")))
+    }
+}
+
+impl<T: Real> IntervalEnsemble<T> {
+    /// Writes the model to a file, as [`IntervalModel::save`].
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::save`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let [first, rest @ ..] = self.members() else {
+            return Ok(());
+        };
+        if rest.is_empty() {
+            return first.save(path);
+        }
+        let sets = self.members().iter().flat_map(|member| {
+            [
+                member.theta.clone(),
+                member.margin_lower.clone(),
+                member.margin_upper.clone(),
+            ]
+        });
+        let mut stored = stored(self.config(), self.signature(), sets.collect());
+        stored.members = self.members().len();
+        stored.write(path.as_ref())
     }
 }
 
@@ -344,101 +374,22 @@ fn stored<T: Real>(config: &FitConfig, signature: &Signature, sets: Vec<Vec<T>>)
         config: config.clone(),
         signature: signature.clone(),
         half_width: Vec::new(),
+        members: 1,
         sets,
     }
 }
 
-fn read_header(metadata: &str) -> Result<Header, String> {
-    let problem = |error: serde_json::Error| format!("its metadata do not describe a model: {error}");
-    let FormatProbe { format } = serde_json::from_str(metadata).map_err(problem)?;
-    if format > FORMAT {
-        return Err(format!(
-            "it has format {format}, this version reads format {FORMAT}: use a newer version of intervalid"
-        ));
-    }
-    if format == 0 {
-        return Err(format!("it has format 0, expected {FORMAT}"));
-    }
-    let header: Header = serde_json::from_str(metadata).map_err(problem)?;
-    check_header(&header)?;
-    Ok(header)
-}
-
-/// Checks each field on its own, and against the configuration that repeats it.
-fn check_header(header: &Header) -> Result<(), String> {
-    let config = &header.config;
-    let lags = header.lags;
-    Lags::new(lags.nx, lags.nd, lags.ny).map_err(|error| error.to_string())?;
-    let is_network = header.architecture.network().is_some();
-    if is_network && (header.hidden.is_empty() || header.hidden.contains(&0)) {
-        return Err(format!(
-            "hidden is {:?}, expected one or more positive widths",
-            header.hidden
-        ));
-    }
-    config.check().map_err(|error| format!("its config: {error}"))?;
-    let agree = [
-        ("architecture", header.architecture == config.model),
-        ("lags", lags == config.lags),
-        ("hidden", !is_network || header.hidden == config.hidden),
-        ("linear_path", header.linear_path == config.linear_path),
-        ("initial_state", header.initial_state == config.initial),
-        ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
-    ];
-    if let Some((field, _)) = agree.iter().find(|(_, agree)| !agree) {
-        return Err(format!("{field} is not the one in its config"));
-    }
-    if let Some(seconds) = header.sample_time
-        && !(seconds > 0.0 && seconds.is_finite())
-    {
-        return Err(format!("sample_time is {seconds}, expected a positive number or null"));
-    }
-    check_channels("input", &header.channels.inputs, &header.normaliser.inputs)?;
-    check_channels("output", &header.channels.outputs, &header.normaliser.outputs)?;
-    if header.channels.outputs.is_empty() {
-        return Err("it has no output channel, expected at least one".to_owned());
-    }
-    let widths = if is_network { 0 } else { header.channels.outputs.len() };
-    let sound = |width: &f64| width.is_finite() && *width >= 0.0;
-    if header.half_width.len() != widths || !header.half_width.iter().all(sound) {
-        let found = &header.half_width;
-        return Err(format!(
-            "half_width is {found:?}, expected {widths} number(s), none negative"
-        ));
-    }
-    let mut seen = HashSet::new();
-    let Channels { inputs, outputs } = &header.channels;
-    match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
-        Some(channel) => Err(format!("channel '{}' occurs twice", channel.name)),
-        None => Ok(()),
-    }
-}
-
-fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<(), String> {
-    if channels.len() != scales.len() {
-        let (found, expected) = (scales.len(), channels.len());
-        return Err(format!(
-            "its normaliser has {found} {kind}(s), its channels are {expected}"
-        ));
-    }
-    for (channel, scale) in channels.iter().zip(scales) {
-        if !(scale.mean.is_finite() && scale.std.is_finite() && scale.std > 0.0) {
-            let Scale { mean, std } = scale;
-            return Err(format!(
-                "the normaliser of {kind} '{}' has mean {mean} and std {std}, expected a number and a positive one",
-                channel.name
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Compares the number of parameters with the bytes that are there, before anything of that size is built.
-fn check_size<T: Real>(config: &FitConfig, signature: &Signature, tensors: &SafeTensors<'_>) -> Result<(), String> {
+fn check_size<T: Real>(
+    config: &FitConfig,
+    members: usize,
+    signature: &Signature,
+    tensors: &SafeTensors<'_>,
+) -> Result<(), String> {
     let found: usize = tensors.iter().map(|(_, view)| view.data().len()).sum();
     // Not by `set_names`, which would build as many names as the file claims members.
     let sets = match config.model.method() {
-        Method::Interval => 3,
+        Method::Interval => members.saturating_mul(3),
         Method::Bayesian => 2,
         Method::Dropout | Method::Linear => 1,
         Method::Ensemble => config.members,
@@ -500,11 +451,16 @@ fn check_names(sets: &[String], blocks: &[Block], tensors: &SafeTensors<'_>) -> 
 
 /// Finite parameters, margins and spreads ≥ 0, and finite bounds θ - Δ_lo and θ + Δ_hi.
 fn check_values<T: Real>(names: &[String], sets: &[Vec<T>], blocks: &[Block]) -> Result<(), String> {
-    for (name, values) in names.iter().zip(sets) {
-        let sign = match name.as_str() {
-            MARGIN_LOWER => Some(-T::one()),
-            MARGIN_UPPER | SPREAD => Some(T::one()),
-            _ => None,
+    // Margins and spreads belong to the θ before them.
+    let mut centre = 0;
+    for (position, (name, values)) in names.iter().zip(sets).enumerate() {
+        let sign = match name.rsplit('.').next() {
+            Some(MARGIN_LOWER) => Some(-T::one()),
+            Some(MARGIN_UPPER | SPREAD) => Some(T::one()),
+            _ => {
+                centre = position;
+                None
+            }
         };
         for block in blocks {
             for (position, index) in block.range.clone().enumerate() {
@@ -519,7 +475,7 @@ fn check_values<T: Real>(names: &[String], sets: &[Vec<T>], blocks: &[Block]) ->
                 if !(value >= T::zero() && value.is_finite()) {
                     return Err(format!("{} is {value}, expected zero or more", at()));
                 }
-                let theta = sets[0][index];
+                let theta = sets[centre][index];
                 if !(theta + sign * value).is_finite() {
                     return Err(format!("{} is {value}, which overflows around θ = {theta}", at()));
                 }

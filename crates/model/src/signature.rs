@@ -1,10 +1,12 @@
 //! What every fitted model knows of the record it was fitted on.
 
-use intervalid_data::{Channel, Dataset, Normaliser, Scaled, Window};
+use intervalid_data::{Channel, Dataset, Lags, Normaliser, Scaled, Window};
 use intervalid_interval::Real;
 
+use crate::calibration::Calibration;
 use crate::error::{ModelError, Result};
 use crate::prediction::Band;
+use crate::region::TrainingRegion;
 
 /// Channels of a model and their scaling.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +19,14 @@ pub struct Signature {
     pub sample_time: Option<f64>,
     /// Mean and standard deviation of each channel in the training part.
     pub normaliser: Normaliser,
+    /// Scaling of the band found on held-out blocks, if it was calibrated.
+    pub calibration: Option<Calibration>,
+    /// Where it was fitted, if that is known.
+    pub region: Option<TrainingRegion>,
 }
+
+/// Half-widths below this share of an output's standard deviation count as none.
+const LEAST_HALF_WIDTH: f64 = 1e-3;
 
 impl Signature {
     pub(crate) fn new(dataset: &Dataset, normaliser: Normaliser) -> Self {
@@ -26,7 +35,44 @@ impl Signature {
             outputs: dataset.outputs().to_vec(),
             sample_time: dataset.sample_time(),
             normaliser,
+            calibration: None,
+            region: None,
         }
+    }
+
+    /// The least half-width of an output that an adaptive band starts from, in its unit.
+    pub(crate) fn least_half_width(&self, output: usize) -> f64 {
+        self.normaliser.output_width_to_physical(output, LEAST_HALF_WIDTH)
+    }
+
+    /// Bands as the calibration scales them.
+    pub(crate) fn calibrate(&self, mut bands: Vec<Band>) -> Vec<Band> {
+        if let Some(calibration) = &self.calibration {
+            bands.iter_mut().for_each(|band| calibration.apply(band));
+        }
+        bands
+    }
+
+    /// For every band, which of its samples lie outside the region of the training data; none where that is not known.
+    pub(crate) fn extrapolated(&self, dataset: &Dataset, bands: &[Band]) -> Result<Option<Vec<Vec<bool>>>> {
+        let Some(region) = &self.region else {
+            return Ok(None);
+        };
+        let scaled = self.scale::<f64>(dataset)?;
+        let to_normalised = |output, value| self.normaliser.output_to_normalised(output, value);
+        Ok(Some(
+            bands
+                .iter()
+                .map(|band| region.outside(&scaled, band, &to_normalised))
+                .collect(),
+        ))
+    }
+
+    /// The region of these free runs over the training data.
+    pub(crate) fn region_of(&self, dataset: &Dataset, bands: &[Band], lags: Lags) -> Result<Option<TrainingRegion>> {
+        let scaled = self.scale::<f64>(dataset)?;
+        let to_normalised = |output, value| self.normaliser.output_to_normalised(output, value);
+        Ok(TrainingRegion::fit(&scaled, bands, &to_normalised, lags))
     }
 
     /// New data in the model's units.

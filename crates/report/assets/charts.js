@@ -169,10 +169,28 @@ const charts = (() => {
     spec.outside.forEach((index) => { outside[index] = measured[index]; });
     const value = (_, raw) => number(raw);
     const dots = { show: true, size: 6, fill: theme.colour("outside"), stroke: theme.colour("outside") };
+    // Strips behind the lines, where the model had to extrapolate.
+    const strips = (u) => {
+      const { ctx, bbox } = u;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      ctx.fillStyle = theme.colour("strip");
+      for (const [first, last] of spec.extrapolated) {
+        const left = u.valToPos(x[first] - spec.x.step / 2, "x", true);
+        const right = u.valToPos(x[last] + spec.x.step / 2, "x", true);
+        ctx.fillRect(left, bbox.top, Math.max(right - left, devicePixelRatio), bbox.height);
+      }
+      ctx.restore();
+    };
+    const online = spec.online ? spec.online.map(decode) : [];
+    const follower = (label) => ({ label, stroke: theme.series(2), width: 1, dash: [5, 4], points: { show: false }, value });
     const options = {
       ...size(box),
       scales: { x: { time: false } },
       axes: [axis(spec.x.label), verticalAxis(spec.y_label)],
+      hooks: { drawClear: [strips] },
       cursor: { drag: { x: true, y: false }, sync: { key: spec.sync, setSeries: false } },
       series: [
         { label: spec.x.label, value },
@@ -181,10 +199,10 @@ const charts = (() => {
         { label: "simulated", stroke: theme.colour("prediction"), width: 1.6, points: { show: false }, value },
         { label: "measured", stroke: theme.colour("measured"), width: 1, points: { show: false }, value },
         { label: "outside", stroke: theme.colour("outside"), paths: () => null, points: dots, value },
-      ],
+      ].concat(spec.online ? [follower("online lower"), follower("online upper")] : []),
       bands: [{ series: [1, 2], fill: theme.colour("band") }],
     };
-    const u = new uPlot(options, [x, decode(spec.upper), decode(spec.lower), decode(spec.prediction), measured, outside], box);
+    const u = new uPlot(options, [x, decode(spec.upper), decode(spec.lower), decode(spec.prediction), measured, outside, ...online], box);
     zoomButtons(figure, u);
     pan(u);
     join(u, spec.sync);

@@ -41,8 +41,12 @@ pub(crate) struct BandChart {
     pub(crate) prediction: Column,
     pub(crate) lower: Column,
     pub(crate) upper: Column,
+    /// Lower and upper end of the band that follows the measured outputs.
+    pub(crate) online: Option<[Column; 2]>,
     /// Samples that are not inside, from 0.
     pub(crate) outside: Vec<usize>,
+    /// First and last sample of stretches outside the region of the training data.
+    pub(crate) extrapolated: Vec<[usize; 2]>,
     /// Charts with the same name are zoomed together.
     pub(crate) sync: String,
 }

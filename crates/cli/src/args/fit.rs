@@ -1,6 +1,7 @@
 //! Arguments of `fit`: every one a key of the configuration file as well.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -11,7 +12,9 @@ use super::DataArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  intervalid fit hair-dryer --out dryer
+  intervalid fit my.csv                                   the best model for this record, checked and calibrated
+  intervalid fit my.csv --budget 30s --threads 2          the same within half a minute of search
+  intervalid fit hair-dryer --preset paper --out dryer    the paper's settings
   intervalid fit my.csv --input valve --output level --coverage 0.95
   intervalid fit my.csv --model arx                       a linear model: is a network worth it?
   intervalid fit my.csv --model ilstm --strategy joint --epochs 400 --seed 2
@@ -29,9 +32,14 @@ pub(crate) struct FitArgs {
     /// Folder for the results; made if it does not exist, a fit in it is replaced
     #[arg(long, value_name = "DIR", default_value = "./intervalid-fit")]
     pub(crate) out: PathBuf,
-    /// Where the settings come from that are not given: the paper's, or their equivalents for other records
-    #[arg(long, value_name = "NAME", value_parser = ["paper"], help_heading = "Fit options")]
+    /// Where the settings come from that are not given. auto: searched on held-out blocks, the band calibrated there; paper:
+    /// the paper's, or their equivalents for other records [default: auto, or paper where an option says how one network
+    /// is trained]
+    #[arg(long, value_name = "NAME", value_parser = ["auto", "paper"], help_heading = "Fit options")]
     pub(crate) preset: Option<String>,
+    /// Most time that auto may search, such as 30s, 2m or 1h; the result says if it was reached
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Fit options")]
+    pub(crate) budget: Option<Duration>,
     /// Model
     #[arg(
         long,
@@ -132,6 +140,21 @@ fn coverage(text: &str) -> Result<f64, String> {
         }
         _ => Err("expected a share between 0 and 1 such as 0.9".to_owned()),
     }
+}
+
+/// Seconds, or a number with s, m or h.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, factor) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if text.ends_with('m') => (number, 60.0),
+        Some(number) if text.ends_with('h') => (number, 3600.0),
+        Some(number) => (number, 1.0),
+        None => (text, 1.0),
+    };
+    let seconds = number.trim().parse::<f64>().ok().map(|number| number * factor);
+    seconds
+        .filter(|seconds| *seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h".to_owned())
 }
 
 fn strategy(name: &str) -> Strategy {

@@ -10,6 +10,7 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   intervalid predict dryer hair-dryer --part test --plot band.svg
   intervalid predict dryer/model.safetensors new.csv --out prediction.csv
+  intervalid predict dryer new.csv --online               with the adaptive band beside the fixed one
   intervalid predict dryer new.csv --json
 
 The model knows the first output of every experiment (or what --initial said in its fit); the rest is simulated.";
@@ -17,6 +18,7 @@ The model knows the first output of every experiment (or what --initial said in 
 const EVALUATE_EXAMPLES: &str = "\
 Examples:
   intervalid evaluate dryer new.csv
+  intervalid evaluate dryer new.csv --online
   intervalid evaluate dryer hair-dryer --part test --json";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -56,6 +58,9 @@ pub(crate) struct PredictArgs {
     /// Part of the record to simulate
     #[arg(long, value_name = "PART", default_value = "all", value_enum)]
     pub(crate) part: PartName,
+    /// Add the band whose scale follows the measured outputs, sample by sample
+    #[arg(long)]
+    pub(crate) online: bool,
     /// CSV file for the simulation [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -76,6 +81,9 @@ pub(crate) struct EvaluateArgs {
     /// Part of the record to evaluate on
     #[arg(long, value_name = "PART", default_value = "all", value_enum)]
     pub(crate) part: PartName,
+    /// Evaluate the band whose scale follows the measured outputs; point predictions are the same
+    #[arg(long)]
+    pub(crate) online: bool,
 }
 
 /// Arguments of `explain`.

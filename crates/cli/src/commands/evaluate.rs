@@ -18,6 +18,8 @@ struct Report<'a> {
     dataset: &'a str,
     model: ModelKind,
     coverage: f64,
+    /// `offline`, or `online` for the band whose scale follows the measured outputs.
+    band: &'static str,
     #[serde(flatten)]
     metrics: &'a Evaluation,
     /// Per output.
@@ -29,14 +31,18 @@ struct Report<'a> {
 /// Simulates a record and compares with what was measured.
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let model = model(&args.model, output)?;
-    let simulation = output.working("simulating", || {
+    let mut simulation = output.working("simulating", || {
         simulate((&args.model, &model), &args.data, args.part, global, output)
     })?;
+    let band = if args.online { "online" } else { "offline" };
+    if args.online {
+        simulation.bands = model.online(&simulation.dataset, &simulation.bands)?;
+    }
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
     if !output.is_json() {
         output.story(format_args!(
-            "{} on {}, free run over {} samples:",
+            "{} on {}, free run over {} samples, {band} band:",
             model.kind(),
             simulation.dataset.name(),
             evaluation.all.n
@@ -54,6 +60,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         dataset: simulation.dataset.name(),
         model: model.kind(),
         coverage,
+        band,
         metrics: &evaluation,
         rolling,
         horizons,

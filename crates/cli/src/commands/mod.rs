@@ -13,7 +13,7 @@ mod predict;
 mod report;
 mod study;
 
-pub(crate) use fit::FitResult;
+pub(crate) use fit::{Extrapolation, FitResult};
 
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;

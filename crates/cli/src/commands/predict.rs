@@ -10,7 +10,7 @@ use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::plot;
-use crate::predictions::predictions_csv;
+use crate::predictions::{Extras, predictions_csv};
 use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
@@ -20,6 +20,9 @@ struct Report<'a> {
     model: ModelKind,
     coverage: f64,
     metrics: Evaluation,
+    /// Of the adaptive band, with `--online`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics_online: Option<Evaluation>,
     predictions: Vec<Prediction<'a>>,
     out: Option<PathBuf>,
     plot: Option<PathBuf>,
@@ -35,6 +38,13 @@ struct Prediction<'a> {
     y_hat: &'a [f64],
     y_lower: &'a [f64],
     y_upper: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y_lower_online: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y_upper_online: Option<&'a [f64]>,
+    /// Which samples lie outside the region of the training data, where the model knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extrapolated: Option<&'a [bool]>,
 }
 
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
@@ -56,7 +66,16 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     let simulation = output.working("simulating", || {
         simulate((&args.model, &model), &args.data, args.part, global, output)
     })?;
-    let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands)?;
+    let online = match args.online {
+        true => Some(model.online(&simulation.dataset, &simulation.bands)?),
+        false => None,
+    };
+    let extrapolated = model.extrapolated(&simulation.dataset, &simulation.bands)?;
+    let extras = Extras {
+        extrapolated: extrapolated.as_deref(),
+        online: online.as_deref(),
+    };
+    let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
     if let Some(plot) = &plot {
         let title = format!("{} on {}", model.kind(), simulation.dataset.name());
         plot.write(&plot::bands(&title, &model, &simulation.dataset, &simulation.bands)?)?;
@@ -66,19 +85,24 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     }
     if output.is_json() {
         let experiments = simulation.dataset.experiments();
-        let predictions = simulation.bands.iter().flat_map(|band| {
+        let predictions = simulation.bands.iter().enumerate().flat_map(|(run, band)| {
+            let (online, extrapolated) = (&online, &extrapolated);
+            let online = online.as_ref().map(|bands| &bands[run]);
             simulation
                 .dataset
                 .outputs()
                 .iter()
                 .enumerate()
-                .map(|(index, channel)| Prediction {
+                .map(move |(index, channel)| Prediction {
                     experiment: experiments[band.experiment].name(),
                     output: &channel.name,
                     first: band.first + 1,
                     y_hat: &band.centre[index],
                     y_lower: &band.lower[index],
                     y_upper: &band.upper[index],
+                    y_lower_online: online.map(|band| band.lower[index].as_slice()),
+                    y_upper_online: online.map(|band| band.upper[index].as_slice()),
+                    extrapolated: extrapolated.as_ref().map(|flags| flags[run].as_slice()),
                 })
         });
         return output.json(&Report {
@@ -86,6 +110,10 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             model: model.kind(),
             coverage: model.config().coverage,
             metrics: evaluate(&simulation.dataset, &simulation.bands, model.config().coverage)?,
+            metrics_online: match &online {
+                Some(bands) => Some(evaluate(&simulation.dataset, bands, model.config().coverage)?),
+                None => None,
+            },
             predictions: predictions.collect(),
             out: args.out.clone(),
             plot: args.plot.clone(),

@@ -119,7 +119,7 @@ fn commands_and_options_are_those_of_the_tables() {
 #[test]
 fn every_setting_of_a_fit_reaches_the_resolved_configuration() {
     let folder = Folder::new();
-    let plain = folder.json(&["fit", "hair-dryer", "--print-config", "--json"]);
+    let plain = folder.json(&["fit", "hair-dryer", "--preset", "paper", "--print-config", "--json"]);
     for &(flag, value, key, expected) in SETTINGS {
         let resolved = folder.json(&["fit", "hair-dryer", "--print-config", "--json", flag, value]);
         assert_eq!(resolved[key].to_string(), expected, "{flag} {value}");

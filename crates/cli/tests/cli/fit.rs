@@ -73,6 +73,12 @@ fn every_model_is_fitted_written_and_used_again() {
         for metric in keys(&fit["test"]) {
             assert_eq!(evaluation[metric], fit["test"][metric], "{model} {metric}");
         }
+        let online = folder.json(&["evaluate", model, "hair-dryer", "--part", "test", "--online", "--json"]);
+        for metric in keys(&fit["test_online"]) {
+            assert_eq!(online[metric], fit["test_online"][metric], "{model} {metric}");
+        }
+        // Only the band follows the measurements.
+        assert_eq!(online["rmse"], fit["test"]["rmse"]);
     }
     let text = folder.transcript(&["compare", "inode", "arx"]);
     assert!(

@@ -6,8 +6,8 @@
 //! long it was trained.
 //!
 //! Training is cut short, or the guide would take minutes: a script named `intervalid` stands in front of the program
-//! and adds `--epochs 3` to `fit` and `demo` where the page names no epochs, and runs a tiny study in place of the
-//! paper's. Everything else is passed on as typed.
+//! and adds `--epochs 3` to `demo` and to fits with the paper's settings where the page names no epochs, and runs a tiny
+//! study in place of the paper's. Everything else is passed on as typed.
 #![cfg(unix)]
 
 use std::fmt::Write as _;
@@ -140,7 +140,10 @@ fn prepare(folder: &Folder) {
         r#"#!/bin/sh
 case "$1 $2 $3" in
     "study run paper"*) case "$*" in *--print*) ;; *) shift 3; set -- study run "$SMALL_STUDY" "$@" ;; esac ;;
-    "fit "* | "demo "*) case "$*" in *--epochs* | *--print-config*) ;; *) set -- "$@" --epochs 3 ;; esac ;;
+    "fit "* | "demo "*) case "$*" in
+        *--epochs* | *--print-config*) ;;
+        demo* | *"--preset paper"* | *--strategy*) set -- "$@" --epochs 3 ;;
+    esac ;;
 esac
 exec '{}' "$@"
 "#,

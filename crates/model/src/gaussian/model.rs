@@ -69,7 +69,10 @@ impl<T: Real> GaussianModel<T> {
             ..self.config.clone()
         };
         config.check()?;
-        Ok(Self { config, ..self.clone() })
+        let mut model = Self { config, ..self.clone() };
+        // Scales were found for the other coverage.
+        model.signature.calibration = None;
+        Ok(model)
     }
 
     /// Free-run simulation with prediction intervals over every segment of a part, started as the model was trained.
@@ -97,7 +100,7 @@ impl<T: Real> GaussianModel<T> {
             };
             bands.push(self.signature.band(window, initial.unscored(), &simulated));
         }
-        Ok(bands)
+        Ok(self.signature.calibrate(bands))
     }
 
     fn predictive(&self) -> Predictive<T> {

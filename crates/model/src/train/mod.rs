@@ -85,6 +85,27 @@ pub fn fit_gaussian<T: Real>(
     Ok((problem.into_gaussian(dataset, state), info))
 }
 
+/// The cascade's second stage alone: margins around a θ that was found elsewhere, started on the scale of its errors.
+///
+/// θ is in units of the training part of `split`.
+pub(crate) fn fit_margins<T: Real>(
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
+    theta: Vec<T>,
+) -> Result<IntervalModel<T>> {
+    check_interval(config)?;
+    let problem = Problem::<T>::new(dataset, split, config)?;
+    let mut state = State::new(&problem)?;
+    state.start_margins(&problem, theta);
+    let clock = Clock {
+        started: Instant::now(),
+        epochs_before: 0,
+    };
+    advance(&problem, &mut state, &mut FitOptions::default(), &clock, usize::MAX)?;
+    Ok(problem.into_interval(dataset, state))
+}
+
 fn check_interval(config: &FitConfig) -> Result<()> {
     match config.model.method() {
         Method::Interval => Ok(()),

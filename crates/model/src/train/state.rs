@@ -160,6 +160,13 @@ impl<T: Real> State<T> {
         Ok(())
     }
 
+    /// Skips the crisp stage, whose result is this θ.
+    pub(super) fn start_margins(&mut self, problem: &Problem<T>, theta: Vec<T>) {
+        self.raw = initial_margins(problem, &theta);
+        self.theta = theta;
+        self.stage = 1;
+    }
+
     /// The crisp stage's result, with the margins that another problem starts from.
     pub(super) fn clone_for(&self, problem: &Problem<T>) -> Self {
         Self {

@@ -1,5 +1,6 @@
 //! Tests through the public interface, by concern.
 
+mod auto;
 mod baselines;
 mod recovery;
 mod reproducibility;

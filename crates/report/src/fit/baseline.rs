@@ -1,7 +1,9 @@
 //! The plain linear model that every fit is compared with.
 
 use intervalid_data::{Dataset, Lags, Split};
-use intervalid_model::{Evaluation, FitConfig, LinearModel, Method, ModelKind, Result, evaluate, search_lags};
+use intervalid_model::{
+    Evaluation, FitConfig, LinearModel, Method, ModelKind, Result, Strategy, evaluate, search_lags,
+};
 
 /// ARX on the same record, parts and start, judged on the same test part.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +24,9 @@ impl Baseline {
             return Ok(None);
         }
         let mut config = FitConfig {
-            model: ModelKind::Arx,
-            ..config.clone()
+            initial: config.initial,
+            coverage: config.coverage,
+            ..FitConfig::paper("", ModelKind::Arx, Strategy::default())
         };
         config.lags = search_lags(dataset, split, &config)?;
         let model = LinearModel::fit(dataset, split, &config)?;

@@ -7,10 +7,11 @@ mod elasticity;
 mod history;
 mod residuals;
 mod runs;
+mod search;
 mod story;
 
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{Band, Evaluation, Model, TrainInfo, evaluate};
+use intervalid_model::{AutoInfo, Band, Evaluation, Model, TrainInfo, evaluate};
 use serde::Serialize;
 
 use crate::chart::Chart;
@@ -43,6 +44,12 @@ pub struct FitReport<'a> {
     pub info: &'a TrainInfo,
     /// Free runs: test first, then validation and training.
     pub parts: &'a [PartBands<'a>],
+    /// The test part with the band that follows the measured outputs.
+    pub online: &'a [Band],
+    /// Which samples of the test part lie outside the region of the training data, where the model knows it.
+    pub extrapolated: Option<&'a [Vec<bool>]>,
+    /// How the model was found, if by search.
+    pub search: Option<&'a AutoInfo>,
     /// A linear model on the same record; none where the model is one.
     pub baseline: Option<&'a Baseline>,
     /// Where the settings come from.
@@ -69,6 +76,8 @@ struct Content {
     headings: Vec<(&'static str, &'static str)>,
     metrics: Vec<MetricRow>,
     readings: Vec<String>,
+    search: Option<search::SearchView>,
+    extrapolation: Option<String>,
     baseline: Option<BaselineView>,
     residuals: Vec<residuals::ResidualView>,
     coverage_charts: Vec<coverage::CoverageView>,
@@ -99,10 +108,14 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
     for part in report.parts.iter().filter(|part| !part.bands.is_empty()) {
         evaluations.push((part.name, evaluate(dataset, part.bands, coverage)?));
     }
-    let metrics = evaluations
-        .iter()
-        .flat_map(|(name, evaluation)| rows(name, evaluation, coverage))
-        .collect();
+    let mut metrics: Vec<MetricRow> = Vec::new();
+    for (name, evaluation) in &evaluations {
+        metrics.extend(rows(name, evaluation, coverage));
+        if *name == "test" && !report.online.is_empty() {
+            let online = evaluate(dataset, report.online, coverage)?;
+            metrics.extend(rows("test, online band", &online, coverage));
+        }
+    }
     let judged = report.parts.iter().find(|part| !part.bands.is_empty());
     let bands = judged.map_or(&[][..], |part| part.bands);
     let story = story::tell(report, &evaluations);
@@ -125,6 +138,8 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
                 .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage)))
                 .collect()
         }),
+        search: report.search.map(search::view),
+        extrapolation: report.extrapolated.map(search::extrapolation),
         baseline: report.baseline.map(|baseline| BaselineView {
             name: baseline.label(),
             rows: rows(&baseline.label(), &baseline.test, coverage),

@@ -93,9 +93,45 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
             prediction: Column::new(band.centre[output].iter().copied()),
             lower: Column::new(band.lower[output].iter().copied()),
             upper: Column::new(band.upper[output].iter().copied()),
+            online: online(report, index, output, part),
+            extrapolated: match (report.extrapolated, part) {
+                (Some(flags), "test") => flags.get(index).map_or_else(Vec::new, |flags| stretches(flags)),
+                _ => Vec::new(),
+            },
             outside: outside.collect(),
             sync: format!("{part}-{index}"),
         }));
     }
     Ok(charts)
+}
+
+/// The test part's band that follows the measured outputs.
+fn online(report: &FitReport<'_>, index: usize, output: usize, part: &str) -> Option<[Column; 2]> {
+    let band = report.online.get(index).filter(|_| part == "test")?;
+    let column = |values: &[Vec<f64>]| Column::new(values[output].iter().copied());
+    Some([column(&band.lower), column(&band.upper)])
+}
+
+/// First and last of neighbours that are set.
+fn stretches(flags: &[bool]) -> Vec<[usize; 2]> {
+    let mut found: Vec<[usize; 2]> = Vec::new();
+    for (index, _) in flags.iter().enumerate().filter(|(_, is_set)| **is_set) {
+        match found.last_mut() {
+            Some(last) if last[1] + 1 == index => last[1] = index,
+            _ => found.push([index, index]),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one_stretch() {
+        let flags = [true, true, false, true, false, false, true];
+        assert_eq!(stretches(&flags), [[0, 1], [3, 3], [6, 6]]);
+        assert!(stretches(&[]).is_empty());
+    }
 }

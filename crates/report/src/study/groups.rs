@@ -152,6 +152,8 @@ fn chart(prediction: &Prediction, run: &RunRecord) -> Chart {
         prediction: column(&prediction.centre),
         lower: column(&prediction.lower),
         upper: column(&prediction.upper),
+        online: None,
+        extrapolated: Vec::new(),
         outside: (prediction.warmup..prediction.target.len())
             .filter(is_outside)
             .collect(),

@@ -207,6 +207,23 @@ fn a_fit_with_several_channels() {
 }
 
 #[test]
+fn a_search() {
+    let Some(mut opened) = Opened::new(&pages::search(&pages::hair_dryer()), "search") else {
+        return;
+    };
+    opened.every_size_and_theme();
+    let chosen = opened
+        .tab
+        .evaluate("document.querySelectorAll('#search tr.chosen').length");
+    assert_eq!(chosen, 1);
+    let rows = opened
+        .tab
+        .evaluate("[...document.querySelectorAll('#metrics tbody th')].map((cell) => cell.textContent)");
+    assert_eq!((&rows[0], &rows[1]), (&"test".into(), &"test, online band".into()));
+    opened.was_quiet();
+}
+
+#[test]
 fn a_comparison_has_a_linear_model() {
     let Some(mut opened) = Opened::new(&pages::comparison(), "compare") else {
         return;

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use intervalid_data::{Channel, Dataset, Experiment, ReadOptions, Split, SplitFractions, load};
-use intervalid_model::{Band, FitConfig, FitOptions, Model, ModelKind, Strategy};
+use intervalid_model::{
+    AutoConfig, AutoInfo, AutoOptions, Band, FitConfig, FitOptions, Model, ModelKind, Strategy, TrainInfo, fit_auto,
+};
 use intervalid_report::{Baseline, Comparison, FitReport, Page, PartBands, compare_page, fit_page, study_page};
 use intervalid_study::{RunOptions, Spec, run_study};
 
@@ -40,9 +42,13 @@ pub(crate) fn coupled() -> Dataset {
     Dataset::new("tanks", inputs, outputs, Some(0.5), experiments.to_vec()).expect("a record")
 }
 
+fn parts(dataset: &Dataset) -> Split {
+    Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("parts")
+}
+
 /// The page of a short fit.
 pub(crate) fn fit(dataset: &Dataset, model: ModelKind, strategy: Strategy) -> Page {
-    let split = Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("parts");
+    let split = parts(dataset);
     let config = FitConfig {
         epochs: 4,
         margin_epochs: None,
@@ -50,16 +56,35 @@ pub(crate) fn fit(dataset: &Dataset, model: ModelKind, strategy: Strategy) -> Pa
         ..FitConfig::paper("hair-dryer", model, strategy)
     };
     let (model, info) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("a fit");
+    page(dataset, &split, (&model, &info), None)
+}
+
+/// The page of a short search.
+pub(crate) fn search(dataset: &Dataset) -> Page {
+    let split = parts(dataset);
+    let config = AutoConfig {
+        rounds: 1,
+        ..AutoConfig::default()
+    };
+    let found = fit_auto(dataset, &split, &config, &AutoOptions::default()).expect("a search");
+    page(dataset, &split, (&found.model, &found.training), Some(&found.info))
+}
+
+fn page(dataset: &Dataset, split: &Split, (model, info): (&Model, &TrainInfo), search: Option<&AutoInfo>) -> Page {
     let simulate = |part| -> Vec<Band> { model.simulate(dataset, part).expect("a simulation") };
     let [test, validation, train] = [&split.test, &split.validation, &split.train].map(simulate);
-    let baseline = Baseline::fit(dataset, &split, &config).expect("a linear model");
+    let baseline = Baseline::fit(dataset, split, model.config()).expect("a linear model");
+    let extrapolated = model.extrapolated(dataset, &test).expect("flags");
     let parts = [("test", &test), ("validation", &validation), ("training", &train)];
     let report = FitReport {
         dataset,
-        split: &split,
-        model: &model,
-        info: &info,
+        split,
+        model,
+        info,
         parts: &parts.map(|(name, bands)| PartBands { name, bands }),
+        online: &model.online(dataset, &test).expect("a band"),
+        extrapolated: extrapolated.as_deref(),
+        search,
         baseline: baseline.as_ref(),
         preset: "paper",
         config: "epochs = 4\n",

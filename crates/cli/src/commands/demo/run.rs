@@ -15,7 +15,7 @@ use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
 use crate::pages::{REPORT, REPORT_DATA, write_report};
-use crate::predictions::predictions_csv;
+use crate::predictions::{Extras, predictions_csv};
 use crate::write::OutFolder;
 
 /// What the demo writes.
@@ -93,7 +93,7 @@ fn choose(networks: &[Fitted]) -> Option<&Fitted> {
 fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
     let [predictions, history, model, .., metrics] = FILES;
     let test = &prepared.split.test;
-    let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands)?;
+    let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands, &Extras::default())?;
     folder.write(predictions, text.as_bytes())?;
     folder.write(history, history_csv(&chosen.info).as_bytes())?;
     chosen.model.save(folder.path().join(model))?;
@@ -119,6 +119,9 @@ fn write_page(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, linear: 
         model: &model,
         info: &chosen.info,
         parts: &parts.map(|(name, bands)| PartBands { name, bands }),
+        online: &model.online(dataset, &chosen.row.bands)?,
+        extrapolated: None,
+        search: None,
         baseline: Some(&Baseline {
             lags: linear.lags,
             test: linear.test.clone(),

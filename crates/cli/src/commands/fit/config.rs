@@ -4,20 +4,96 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use intervalid_data::{Lags, SplitFractions};
-use intervalid_model::{FitConfig, ModelKind, Schedule, Strategy};
+use intervalid_model::{AutoConfig, FitConfig, ModelKind, Schedule, Strategy};
 use toml::{Table, Value};
 
 use crate::args::{DataArgs, FitArgs};
 use crate::error::Failure;
 use crate::suggest::{nearest, nearest_in};
 
-/// The only preset so far.
-pub(super) const PAPER: &str = "paper";
+/// Keys of a configuration file that are not settings of one fit.
+const OTHER_KEYS: [&str; 7] = [
+    "preset",
+    "input",
+    "output",
+    "experiment",
+    "sample_time",
+    "split",
+    "rounds",
+];
 
 const PRINT_CONFIG: &str = "`intervalid fit DATA --print-config` prints such a file with all keys";
 
-/// Keys of a configuration file that are not settings of the fit itself.
-const OTHER_KEYS: [&str; 6] = ["preset", "input", "output", "experiment", "sample_time", "split"];
+/// Settings that the search of `auto` takes; all others say how one network is trained.
+const AUTO_KEYS: [&str; 7] = ["model", "lags", "initial", "coverage", "rounds", "precision", "seed"];
+
+/// Where settings come from that nobody gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Preset {
+    /// A search.
+    Auto,
+    /// The paper's settings.
+    Paper,
+}
+
+impl Preset {
+    /// `auto` or `paper`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Paper => "paper",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::Auto, Self::Paper]
+            .into_iter()
+            .find(|preset| preset.name() == name)
+    }
+
+    /// The one that was asked for; else `auto`, unless something says how one network is trained.
+    pub(super) fn of(args: &FitArgs, file: &ConfigFile) -> Result<Self, Failure> {
+        let of_file = file.table.get("preset").and_then(Value::as_str);
+        let asked = args.preset.as_deref().or(of_file).and_then(Self::named);
+        let setting = one_network_setting(args, file)?;
+        match (asked, setting) {
+            (Some(Self::Auto), Some(setting)) => {
+                let found = anyhow!("{setting} is not for --preset auto, which searches that itself");
+                Err(Failure::input(found).with_hint("use --preset paper, or leave it out"))
+            }
+            (Some(preset), _) => Ok(preset),
+            (None, Some(_)) => Ok(Self::Paper),
+            (None, None) => Ok(Self::Auto),
+        }
+    }
+}
+
+/// The first setting that only makes sense for one network or a baseline.
+fn one_network_setting(args: &FitArgs, file: &ConfigFile) -> Result<Option<String>, Failure> {
+    let flags = [
+        ("--strategy", args.strategy.is_some()),
+        ("--margin", args.margin.is_some()),
+        ("--hidden", args.hidden.is_some()),
+        ("--epochs", args.epochs.is_some()),
+        ("--batch", args.batch.is_some()),
+        ("--lr", args.lr.is_some()),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, is_given)| *is_given) {
+        return Ok(Some((*flag).to_owned()));
+    }
+    let known = |key: &&String| OTHER_KEYS.contains(&key.as_str()) || AUTO_KEYS.contains(&key.as_str());
+    if let Some(key) = file.table.keys().find(|key| !known(key)) {
+        return Ok(Some(format!("{}: {key}", file.name)));
+    }
+    let model: Option<ModelKind> = match args.model {
+        Some(model) => Some(model),
+        None => file.get("model")?,
+    };
+    let searched = [ModelKind::Arx, ModelKind::Inode];
+    Ok(model
+        .filter(|model| !searched.contains(model))
+        .map(|model| format!("--model {model}")))
+}
 
 /// Flags whose name differs from the setting's.
 const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
@@ -60,10 +136,10 @@ impl ConfigFile {
             });
         }
         if let Some(value) = table.get("preset")
-            && value.as_str() != Some(PAPER)
+            && value.as_str().and_then(Preset::named).is_none()
         {
             return Err(Failure::input(anyhow!(
-                "{name}: preset = {value} is not allowed: expected \"{PAPER}\""
+                "{name}: preset = {value} is not allowed: expected \"auto\" or \"paper\""
             )));
         }
         Ok(Self { name, table })
@@ -209,10 +285,41 @@ fn apply_flags(args: &FitArgs, config: &mut FitConfig) {
     }
 }
 
-/// `config.toml`: with it and the same data, `fit --config` repeats the fit.
+/// What a search is asked: the defaults, then the file, then the flags.
+pub(super) fn resolve_auto(args: &FitArgs, file: &ConfigFile) -> Result<AutoConfig, Failure> {
+    let lags = match file.table.get("lags") {
+        Some(Value::String(text)) => Some(text.parse::<Lags>()?),
+        _ => file.get("lags")?,
+    };
+    let default = AutoConfig::default();
+    let config = AutoConfig {
+        model: args.model.or(file.get("model")?),
+        lags: args.lags.or(lags),
+        initial: args.initial.or(file.get("initial")?).unwrap_or(default.initial),
+        coverage: args.coverage.or(file.get("coverage")?).unwrap_or(default.coverage),
+        rounds: file.get("rounds")?.unwrap_or(default.rounds),
+        precision: args.precision.or(file.get("precision")?).unwrap_or(default.precision),
+        seed: args.seed.or(file.get("seed")?).unwrap_or(default.seed),
+    };
+    config.check()?;
+    Ok(config)
+}
+
+/// `config.toml` of one network: with it and the same data, `fit --config` repeats the fit.
 pub(super) fn config_toml(config: &FitConfig, data: &DataArgs) -> Result<String, Failure> {
+    let settings = Table::try_from(config).map_err(Failure::run)?;
+    settings_toml(Preset::Paper, settings, Some(config.lags), data)
+}
+
+/// `config.toml` of a search, which `fit --config` repeats with the same result.
+pub(super) fn auto_toml(config: &AutoConfig, data: &DataArgs) -> Result<String, Failure> {
+    let settings = Table::try_from(config).map_err(Failure::run)?;
+    settings_toml(Preset::Auto, settings, config.lags, data)
+}
+
+fn settings_toml(preset: Preset, mut settings: Table, lags: Option<Lags>, data: &DataArgs) -> Result<String, Failure> {
     let mut table = Table::new();
-    table.insert("preset".to_owned(), Value::from(PAPER));
+    table.insert("preset".to_owned(), Value::from(preset.name()));
     for (key, names) in [("input", &data.input), ("output", &data.output)] {
         if let Some(names) = names {
             table.insert(key.to_owned(), Value::try_from(names).map_err(Failure::run)?);
@@ -227,8 +334,9 @@ pub(super) fn config_toml(config: &FitConfig, data: &DataArgs) -> Result<String,
     if let Some(split) = data.split {
         table.insert("split".to_owned(), Value::from(split.to_string()));
     }
-    let mut settings = Table::try_from(config).map_err(Failure::run)?;
-    settings.insert("lags".to_owned(), Value::from(config.lags.to_string()));
+    if let Some(lags) = lags {
+        settings.insert("lags".to_owned(), Value::from(lags.to_string()));
+    }
     table.extend(settings);
     toml::to_string(&table).map_err(Failure::run)
 }

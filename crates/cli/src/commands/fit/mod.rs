@@ -1,9 +1,13 @@
 //! `intervalid fit`.
 
+mod auto;
 mod config;
+mod files;
+mod plan;
 mod result;
 mod run;
 
 pub(crate) use config::ConfigFile;
-pub(crate) use result::FitResult;
-pub(crate) use run::{CONFIG, METRICS, MODEL, run};
+pub(crate) use files::{CONFIG, METRICS, MODEL};
+pub(crate) use result::{Extrapolation, FitResult};
+pub(crate) use run::run;

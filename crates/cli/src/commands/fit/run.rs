@@ -4,45 +4,32 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Lags, Part, Split, runs};
+use intervalid_data::{Dataset, Part, Split};
 use intervalid_model::{
-    Band, Evaluation, FitOptions, Model, ModelError, StopReason, TrainInfo, evaluate, map_parallel,
+    AutoInfo, Band, Evaluation, FitConfig, FitOptions, Model, ModelError, StopReason, TrainInfo, evaluate, map_parallel,
 };
-use intervalid_report::{Baseline, FitReport, PartBands};
+use intervalid_report::Baseline;
 
-use super::config::{ConfigFile, PAPER, config_toml, resolve};
-use super::result::FitResult;
+use super::auto::search;
+use super::config::ConfigFile;
+use super::files::{CONFIG, FILES, Fitted};
+use super::plan::Plan;
+use super::result::{Extrapolation, FitResult};
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::count;
-use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
-use crate::pages::{REPORT, REPORT_DATA, repeat_command, write_report};
-use crate::predictions::predictions_csv;
-use crate::request::DataRequest;
-use crate::request::threads;
+use crate::pages::repeat_command;
+use crate::request::{DataRequest, threads};
 use crate::summary;
 use crate::write::{OutFolder, out_of_space, refuse_replacing};
 
-/// The fitted model in a fit's folder.
-pub(crate) const MODEL: &str = "model.safetensors";
-/// `fit --json` in a fit's folder.
-pub(crate) const METRICS: &str = "metrics.json";
-/// The resolved settings in a fit's folder.
-pub(crate) const CONFIG: &str = "config.toml";
-const PREDICTIONS: &str = "predictions.csv";
-const HISTORY: &str = "history.csv";
 /// There while a fit runs, or after it was interrupted.
 const CHECKPOINT: &str = "checkpoint.safetensors";
 
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
-
-/// Where lags come from.
-const DATA_SHOW: &str = "`intervalid data show DATA` suggests lags; without --lags they are searched";
-
-const FILES: [&str; 7] = [MODEL, METRICS, CONFIG, PREDICTIONS, HISTORY, REPORT_DATA, REPORT];
 
 /// At most this much work is lost by a crash; a checkpoint of every epoch would cost more than the epochs.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
@@ -54,9 +41,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     file.fill(&mut data)?;
     let request = DataRequest::new(&data, global);
     let name = request.known.map_or("", |known| known.name);
-    let config = resolve(args, &file, name)?;
+    let plan = Plan::new(args, &file, name)?;
     if args.print_config {
-        let text = config_toml(&config, &data)?;
+        let text = plan.toml(&data)?;
         return if output.is_json() {
             let table: toml::Table = text.parse().map_err(Failure::run)?;
             output.json(&table)
@@ -67,15 +54,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let dataset = request.load()?;
     let about = |failure: Failure| failure.about(&request.label());
     let split = request.split(&dataset).map_err(|error| about(error.into()))?;
-    // Found out now and not after training: parts too short to be simulated.
-    for part in [&split.test, &split.validation] {
-        if !part.is_empty() {
-            runs(&dataset, part, config.lags, config.initial).map_err(|error| about(error.into()))?;
-        }
-    }
-    if !config.lag_search {
-        check_lags(config.lags, &split).map_err(|failure| failure.with_hint(DATA_SHOW))?;
-    }
+    plan.check(&dataset, &split).map_err(about)?;
     for name in FILES {
         refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
     }
@@ -89,32 +68,45 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     ));
 
     let checkpoint = folder.path().join(CHECKPOINT);
-    if config.model.network().is_none() && checkpoint.exists() {
+    if !plan.has_checkpoint() && checkpoint.exists() {
         let found = anyhow!(
             "{}: an interrupted fit of a network is in this folder",
             checkpoint.display()
         );
         return Err(Failure::input(found).with_hint(STALE));
     }
-    let trained = train(&dataset, &split, &config, &checkpoint, output);
-    let (model, info) = trained.inspect_err(|_| folder.abandon()).map_err(about)?;
-    let simulate = |part: &&Part| simulate(&model, &dataset, part);
+    let fitted: Result<(Model, TrainInfo, Option<AutoInfo>), Failure> = match &plan {
+        Plan::One(config) => {
+            train(&dataset, &split, config, &checkpoint, output).map(|(model, info)| (model, info, None))
+        }
+        Plan::Search(config) => {
+            search(args, config, &dataset, &split, output).map(|fit| (fit.model, fit.training, Some(fit.info)))
+        }
+    };
+    let (model, info, search) = fitted.inspect_err(|_| folder.abandon()).map_err(about)?;
     let parts = [&split.test, &split.validation, &split.train];
+    let simulate = |part: &&Part| simulate(&model, &dataset, part);
     let bands = map_parallel(&parts, threads(args.threads), simulate);
     let [test, validation, train]: [Vec<Band>; 3] = bands
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?
         .try_into()
         .unwrap_or_default();
+    let online = model.online(&dataset, &test)?;
+    let extrapolated = model.extrapolated(&dataset, &test)?;
     let baseline = Baseline::fit(&dataset, &split, model.config()).unwrap_or_else(|error| {
         output.warning(format_args!("no linear model to compare with: {error}"));
         None
     });
     let evaluations = [
         evaluation(&dataset, &test, &model)?,
+        evaluation(&dataset, &online, &model)?,
         evaluation(&dataset, &validation, &model)?,
     ];
-    let result = FitResult::new(dataset.name(), PAPER, (&model, &info), evaluations, args.out.clone());
+    let preset = plan.preset().name();
+    let mut result = FitResult::new(dataset.name(), preset, (&model, &info), evaluations, args.out.clone());
+    result.extrapolation = extrapolated.as_ref().map(|flags| Extrapolation::of(&test, flags));
+    result.search = search;
     output.detail(format_args!(
         "{}: {} in {:.1} s, {}",
         result.model,
@@ -123,34 +115,20 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         result.stopped_because
     ));
 
-    // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
-    folder.remove(METRICS)?;
-    model
-        .save(folder.path().join(MODEL))
-        .inspect_err(|_| folder.abandon())?;
-    let config = config_toml(model.config(), &data)?;
-    folder.write(CONFIG, config.as_bytes())?;
-    folder.write(PREDICTIONS, predictions_csv(&dataset, &split.test, &test)?.as_bytes())?;
-    folder.write(HISTORY, history_csv(&info).as_bytes())?;
-    let parts = [("test", &test), ("validation", &validation), ("training", &train)];
-    let report = FitReport {
+    let finished = Fitted {
         dataset: &dataset,
         split: &split,
         model: &model,
         info: &info,
-        parts: &parts.map(|(name, bands)| PartBands { name, bands }),
+        bands: [&test, &validation, &train],
+        online: &online,
+        extrapolated: extrapolated.as_deref(),
         baseline: baseline.as_ref(),
-        preset: PAPER,
-        config: &config,
-        commands: &[repeat_command(
-            &data,
-            global,
-            &folder.path().join(CONFIG).display().to_string(),
-        )],
+        config: &plan.repeatable(&model, result.search.as_ref()).toml(&data)?,
+        command: repeat_command(&data, global, &folder.path().join(CONFIG).display().to_string()),
+        result: &result,
     };
-    write_report(&folder, &report)?;
-    let text = serde_json::to_string_pretty(&result)? + "\n";
-    folder.write(METRICS, text.as_bytes())?;
+    finished.write(&folder)?;
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);
     if output.is_json() {
@@ -159,23 +137,10 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     summary::fit(&result, &model, output)
 }
 
-/// Lags that reach beyond all samples see nothing but padding.
-fn check_lags(lags: Lags, split: &Split) -> Result<(), Failure> {
-    let longest = split.train.segments().iter().map(|segment| segment.len()).max();
-    let longest = longest.unwrap_or(0);
-    if lags.memory() < longest {
-        return Ok(());
-    }
-    Err(Failure::input(anyhow!(
-        "lags = {lags} reach {} samples back: expected less than {longest}, the longest stretch of the training part",
-        lags.memory()
-    )))
-}
-
 fn train(
     dataset: &Dataset,
     split: &Split,
-    config: &intervalid_model::FitConfig,
+    config: &FitConfig,
     checkpoint: &Path,
     output: &Output,
 ) -> Result<(Model, TrainInfo), Failure> {

@@ -1,0 +1,111 @@
+//! What a user may ask of a search.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use intervalid_data::{InitialState, Lags};
+use serde::{Deserialize, Serialize};
+
+use crate::config::FitConfig;
+use crate::error::{ModelError, Result};
+use crate::kind::{ModelKind, Precision};
+
+/// Everything that decides a search besides the data.
+///
+/// | field | default | meaning |
+/// |---|---|---|
+/// | `model` | none | only models of this kind: `arx` or `inode` |
+/// | `lags` | none | only these lags |
+/// | `initial` | measured | how simulations start |
+/// | `coverage` | 0.9 | share of samples that the band should hold |
+/// | `rounds` | 3 | most rounds of networks; fewer are faster |
+/// | `precision` | f32 | of the network that is kept; the search itself is in f64 |
+/// | `seed` | 1 | of everything random |
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AutoConfig {
+    /// Only models of this kind.
+    pub model: Option<ModelKind>,
+    /// Only these lags.
+    pub lags: Option<Lags>,
+    /// How simulations start.
+    pub initial: InitialState,
+    /// Share of samples that the band should hold.
+    pub coverage: f64,
+    /// Most rounds of networks.
+    pub rounds: usize,
+    /// Type of the numbers of a network.
+    pub precision: Precision,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for AutoConfig {
+    fn default() -> Self {
+        Self {
+            model: None,
+            lags: None,
+            initial: InitialState::Measured,
+            coverage: 0.9,
+            rounds: 3,
+            precision: Precision::F32,
+            seed: 1,
+        }
+    }
+}
+
+impl AutoConfig {
+    /// Checks every range that does not depend on the data.
+    ///
+    /// # Errors
+    /// [`ModelError::Option`] naming the first option outside its range.
+    pub fn check(&self) -> Result<()> {
+        if let Some(model) = self.model
+            && !matches!(model, ModelKind::Arx | ModelKind::Inode)
+        {
+            return Err(ModelError::option("model", model, "arx or inode, which are searched"));
+        }
+        if self.rounds > 3 {
+            return Err(ModelError::option("rounds", self.rounds, "at most 3"));
+        }
+        if let Some(lags) = self.lags {
+            Lags::new(lags.nx, lags.nd, lags.ny)?;
+        }
+        self.fit_config(ModelKind::Arx, self.lags.unwrap_or(Lags { nx: 0, nd: 0, ny: 1 }))
+            .check()
+    }
+
+    /// The part of a fit's configuration that the search does not choose.
+    pub(super) fn fit_config(&self, model: ModelKind, lags: Lags) -> FitConfig {
+        FitConfig {
+            model,
+            lags,
+            initial: self.initial,
+            coverage: self.coverage,
+            precision: self.precision,
+            seed: self.seed,
+            ..FitConfig::default()
+        }
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AutoProgress {
+    /// What is being done, in words.
+    pub step: &'static str,
+    /// Share of the expected work that is done.
+    pub share: f64,
+}
+
+/// Who watches a search, and what it may cost. Neither threads nor the observer change the result; a budget that runs
+/// out does, and the result says so.
+#[derive(Default)]
+pub struct AutoOptions<'a> {
+    /// Most threads; 0 is one.
+    pub threads: usize,
+    /// Most time for the search. Rounds that are not done by then are left out; fitting the winner comes on top.
+    pub budget: Option<Duration>,
+    /// Told of progress now and then, from any thread; `Break` ends the search with [`ModelError::Interrupted`].
+    pub observer: Option<&'a (dyn Fn(&AutoProgress) -> ControlFlow<()> + Sync)>,
+}

@@ -1,0 +1,28 @@
+//! `auto`: the best model that a search can find for a record, with a band whose coverage was checked.
+//!
+//! | step | file |
+//! |---|---|
+//! | look at the record | `findings` |
+//! | cut the training and validation parts into blocks | `folds` |
+//! | linear models: lags, least squares or simulation error | `linear` |
+//! | networks beside a linear path, in rounds that halve their number | `networks` |
+//! | what held-out errors are worth as a band | `score` |
+//! | choose, refit, train margins, calibrate | `finish` |
+//!
+//! Every choice is made on blocks that the model judged there had not seen. The test part is never touched.
+
+mod budget;
+mod config;
+mod findings;
+mod finish;
+mod folds;
+mod info;
+mod linear;
+mod networks;
+mod score;
+mod search;
+
+pub use config::{AutoConfig, AutoOptions, AutoProgress};
+pub use findings::{Finding, inspect};
+pub use info::{AutoFit, AutoInfo, CandidateInfo};
+pub use search::fit_auto;

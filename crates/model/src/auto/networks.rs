@@ -1,0 +1,401 @@
+//! Networks beside a linear path: many recipes for a few steps, the best of them for more (successive halving).
+//!
+//! K. Jamieson, A. Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
+
+use std::time::Instant;
+
+use intervalid_data::Lags;
+
+use super::budget::Budget;
+use super::config::AutoConfig;
+use super::folds::Folds;
+use super::linear::{LinearFit, WINDOW, fit_linear, held_out_errors, held_out_mse};
+use super::score::{HeldOut, Score, score};
+use crate::error::Result;
+use crate::output_error::{DescentConfig, Narx, descend};
+use crate::parallel::map_parallel;
+
+/// What decides a network besides the data and a seed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Recipe {
+    pub(super) lags: Lags,
+    pub(super) hidden: Vec<usize>,
+    /// Penalty on weights, see [`DescentConfig::ridge`].
+    pub(super) ridge: f64,
+    /// Samples of a training window.
+    pub(super) window: usize,
+}
+
+/// One descent: θ after every step, and the error on the held-out block there.
+#[derive(Clone, Debug)]
+struct Trail {
+    iterates: Vec<Vec<f64>>,
+    errors: Vec<f64>,
+}
+
+/// A recipe, its descents, and what it is worth.
+#[derive(Clone, Debug)]
+pub(super) struct NetworkCandidate {
+    pub(super) recipe: Recipe,
+    pub(super) parameters: usize,
+    /// Rounds it took part in.
+    pub(super) rounds: usize,
+    /// Per fold; none where a round did not get to it.
+    trails: Vec<Option<Trail>>,
+    /// The number of steps with the least mean held-out error.
+    pub(super) steps: usize,
+    /// Of rounds over all folds.
+    pub(super) score: Option<Score>,
+    pub(super) errors: HeldOut,
+    /// Mean held-out error after each step.
+    pub(super) curve: Vec<f64>,
+    pub(super) seconds: f64,
+}
+
+/// One round: how many folds, steps in all, and how many candidates stay.
+struct Round {
+    folds: usize,
+    steps: usize,
+    keep: usize,
+}
+
+const ROUNDS: [Round; 3] = [
+    Round {
+        folds: 2,
+        steps: 12,
+        keep: 6,
+    },
+    Round {
+        folds: usize::MAX,
+        steps: 40,
+        keep: 2,
+    },
+    Round {
+        folds: usize::MAX,
+        steps: 120,
+        keep: 1,
+    },
+];
+
+/// Samples whose normal equations are affordable with so many parameters.
+pub(super) fn most_samples(parameters: usize) -> usize {
+    (4e8 / (parameters * parameters) as f64).clamp(600.0, 20_000.0) as usize
+}
+
+/// What a search over networks gave.
+pub(super) struct NetworkSearch {
+    /// The best first; those that left early have no score.
+    pub(super) candidates: Vec<NetworkCandidate>,
+    /// Rounds that were finished.
+    pub(super) rounds: usize,
+    /// Whether time ran out.
+    pub(super) capped: bool,
+}
+
+/// Searches networks around the lags that linear models like.
+pub(super) fn network_candidates(
+    folds: &Folds<'_>,
+    config: &AutoConfig,
+    lags: Lags,
+    budget: &Budget<'_>,
+) -> Result<NetworkSearch> {
+    let mut candidates = recipes(folds, config, lags);
+    for (index, round) in ROUNDS.iter().enumerate() {
+        // Rounds run over fewer and fewer candidates: the cost of each is known beforehand.
+        let running = if index == 0 {
+            candidates.len()
+        } else {
+            ROUNDS[index - 1].keep
+        };
+        let mean =
+            candidates.iter().map(|c| step_work(folds, c.parameters)).sum::<f64>() / candidates.len().max(1) as f64;
+        let before = if index == 0 { 0 } else { ROUNDS[index - 1].steps };
+        let used = round.folds.min(folds.folds.len());
+        budget.expect((running * used * (round.steps - before)) as f64 * mean);
+    }
+    let (mut done, mut capped) = (0, false);
+    let mut out = Vec::new();
+    for (index, round) in ROUNDS.iter().enumerate().take(config.rounds) {
+        if candidates.is_empty() {
+            break;
+        }
+        let Some(mut advanced) = advance(folds, config, &candidates, round, budget)? else {
+            capped = true;
+            break;
+        };
+        advanced.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+        done = index + 1;
+        let rest = advanced.split_off(round.keep.min(advanced.len()));
+        out.splice(0..0, rest);
+        candidates = advanced;
+    }
+    candidates.append(&mut out);
+    candidates.retain(|candidate| candidate.rounds > 0);
+    Ok(NetworkSearch {
+        candidates,
+        rounds: done,
+        capped,
+    })
+}
+
+impl NetworkCandidate {
+    fn new(recipe: Recipe, folds: &Folds<'_>) -> Self {
+        let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
+        let regressor = recipe.lags.regressor_len(inputs, outputs);
+        let mut parameters = outputs * (regressor + 1);
+        let mut inner = regressor;
+        for &width in &recipe.hidden {
+            parameters += width * (inner + 1);
+            inner = width;
+        }
+        parameters += outputs * inner;
+        Self {
+            recipe,
+            parameters,
+            rounds: 0,
+            trails: vec![None; folds.folds.len()],
+            steps: 0,
+            score: None,
+            errors: HeldOut::new(),
+            curve: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+
+    /// Less is better.
+    fn rank(&self) -> f64 {
+        match &self.score {
+            Some(score) => score.mean(),
+            None => self.curve.iter().copied().fold(f64::INFINITY, f64::min),
+        }
+    }
+
+    /// θ of a fold after the chosen number of steps.
+    pub(super) fn theta(&self, fold: usize) -> Option<&[f64]> {
+        let iterates = &self.trails[fold].as_ref()?.iterates;
+        iterates.get(self.steps.min(iterates.len() - 1)).map(Vec::as_slice)
+    }
+}
+
+/// Lags, widths, penalties and window lengths that are worth a try on a record of this size.
+fn recipes(folds: &Folds<'_>, config: &AutoConfig, linear: Lags) -> Vec<NetworkCandidate> {
+    let has_inputs = !folds.dataset.inputs().is_empty();
+    let few = |taps: usize, ny: usize| Lags {
+        nx: if has_inputs { taps } else { 0 },
+        nd: linear.nd,
+        ny,
+    };
+    let mut lags = match config.lags {
+        Some(lags) => vec![lags],
+        None => vec![linear, few(2, 2), few(4, 4)],
+    };
+    lags.dedup();
+    let samples = folds.all.samples() * folds.dataset.outputs().len();
+    let mut found: Vec<NetworkCandidate> = Vec::new();
+    for &lags in &lags {
+        for hidden in [vec![4], vec![8], vec![16], vec![8, 8]] {
+            for ridge in [0.1, 2.0] {
+                for window in [60, WINDOW] {
+                    let recipe = Recipe {
+                        lags,
+                        hidden: hidden.clone(),
+                        ridge,
+                        window,
+                    };
+                    let candidate = NetworkCandidate::new(recipe, folds);
+                    // Three samples to a parameter: a penalty does the rest.
+                    let is_small = 3 * candidate.parameters <= samples;
+                    if is_small && !found.iter().any(|other| other.recipe == candidate.recipe) {
+                        found.push(candidate);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Multiplications in the normal equations of one step.
+fn step_work(folds: &Folds<'_>, parameters: usize) -> f64 {
+    let outputs = folds.dataset.outputs().len();
+    let samples = folds.all.samples().min(most_samples(parameters)) * outputs;
+    (samples * parameters * parameters) as f64
+}
+
+/// Takes candidates through a round; none if time runs out.
+fn advance(
+    folds: &Folds<'_>,
+    config: &AutoConfig,
+    candidates: &[NetworkCandidate],
+    round: &Round,
+    budget: &Budget<'_>,
+) -> Result<Option<Vec<NetworkCandidate>>> {
+    // The last block is nearest to the future, the middle one has data on both sides.
+    let count = folds.folds.len();
+    let order: Vec<usize> = match round.folds {
+        2 => vec![count - 1, (count - 1) / 2],
+        _ => (0..count).collect(),
+    };
+    let jobs: Vec<(usize, usize)> = (0..candidates.len())
+        .flat_map(|candidate| order.iter().map(move |&fold| (candidate, fold)))
+        .collect();
+    let trails = map_parallel(&jobs, budget.threads, |&(candidate, fold)| {
+        let started = Instant::now();
+        let candidate = &candidates[candidate];
+        let trail = extend(
+            folds,
+            config,
+            &candidate.recipe,
+            fold,
+            candidate.trails[fold].as_ref(),
+            round.steps,
+            budget,
+        );
+        trail.map(|trail| (trail, started.elapsed().as_secs_f64()))
+    });
+    budget.check()?;
+    let mut advanced = candidates.to_vec();
+    for (&(candidate, fold), trail) in jobs.iter().zip(trails) {
+        let (Some(trail), seconds) = trail? else {
+            return Ok(None);
+        };
+        advanced[candidate].trails[fold] = Some(trail);
+        advanced[candidate].seconds += seconds;
+    }
+    let scored = map_parallel(&advanced, budget.threads, |candidate| judge(folds, config, candidate));
+    let mut advanced = scored.into_iter().collect::<Result<Vec<_>>>()?;
+    advanced.iter_mut().for_each(|candidate| candidate.rounds += 1);
+    Ok(Some(advanced))
+}
+
+/// Goes on with a descent, or starts one at the linear fit; none if time runs out.
+fn extend(
+    folds: &Folds<'_>,
+    config: &AutoConfig,
+    recipe: &Recipe,
+    fold: usize,
+    before: Option<&Trail>,
+    steps: usize,
+    budget: &Budget<'_>,
+) -> Result<Option<Trail>> {
+    let rest = &folds.folds[fold].rest;
+    let linear = fit_linear(folds, rest, config, recipe.lags, LinearFit::OneStep)?;
+    // Each fold starts elsewhere, so that their mean is one over starts as well.
+    let mut model = linear.with_network(&recipe.hidden, member_seed(config.seed, fold));
+    let mut trail = match before {
+        Some(trail) => trail.clone(),
+        None => Trail {
+            errors: vec![held_out_mse(&model, folds, fold, config)?],
+            iterates: vec![model.theta.clone()],
+        },
+    };
+    if let Some(last) = trail.iterates.last() {
+        model.theta.clone_from(last);
+    }
+    let parameters = model.theta.len();
+    let windows = folds.windows(
+        rest,
+        (recipe.lags, config.initial),
+        recipe.window,
+        most_samples(parameters),
+        fold,
+    );
+    let left = steps.saturating_sub(trail.iterates.len() - 1);
+    let settings = DescentConfig {
+        iterations: left,
+        ridge: recipe.ridge,
+        initial: config.initial,
+    };
+    let work = step_work(folds, parameters);
+    let mut is_cut = false;
+    let descent = descend(model.clone(), &folds.scaled, &windows, settings, |_| {
+        is_cut = !budget.did(work, "networks") || budget.is_over();
+        !is_cut
+    });
+    if is_cut {
+        return Ok(None);
+    }
+    for theta in descent.iterates.into_iter().skip(1) {
+        let now = Narx { theta, ..model.clone() };
+        trail.errors.push(held_out_mse(&now, folds, fold, config)?);
+        trail.iterates.push(now.theta);
+    }
+    Ok(Some(trail))
+}
+
+/// Seed of a fold's network.
+fn member_seed(seed: u64, member: usize) -> u64 {
+    seed.wrapping_mul(1000).wrapping_add(member as u64)
+}
+
+/// Chooses the number of steps and scores the candidate there.
+fn judge(folds: &Folds<'_>, config: &AutoConfig, candidate: &NetworkCandidate) -> Result<NetworkCandidate> {
+    let mut judged = candidate.clone();
+    let trails: Vec<&Trail> = candidate.trails.iter().flatten().collect();
+    let longest = trails.iter().map(|trail| trail.errors.len()).max().unwrap_or(0);
+    let at = |step: usize| {
+        let errors = trails
+            .iter()
+            .map(|trail| trail.errors[step.min(trail.errors.len() - 1)]);
+        errors.sum::<f64>() / trails.len().max(1) as f64
+    };
+    judged.curve = (0..longest).map(at).collect();
+    let best = (0..longest).min_by(|&a, &b| judged.curve[a].total_cmp(&judged.curve[b]));
+    judged.steps = best.unwrap_or(0);
+    if trails.len() < candidate.trails.len() {
+        return Ok(judged);
+    }
+    judged.errors = HeldOut::new();
+    judged.score = None;
+    for fold in 0..trails.len() {
+        let Some(theta) = judged.theta(fold) else {
+            return Ok(judged);
+        };
+        let model = judged.model(folds, theta.to_vec());
+        let Some(errors) = held_out_errors(&model, folds, fold, config)? else {
+            return Ok(judged);
+        };
+        judged.errors.push(errors);
+    }
+    judged.score = Some(score(&judged.errors, config.coverage));
+    Ok(judged)
+}
+
+impl NetworkCandidate {
+    /// The network with these parameters.
+    pub(super) fn model(&self, folds: &Folds<'_>, theta: Vec<f64>) -> Narx {
+        Narx {
+            lags: self.recipe.lags,
+            inputs: folds.dataset.inputs().len(),
+            outputs: folds.dataset.outputs().len(),
+            hidden: self.recipe.hidden.clone(),
+            theta,
+        }
+    }
+
+    /// One more network per fold, from other starts and as many steps: θ by fold. None if the user stops or time runs out.
+    pub(super) fn second_members(
+        &self,
+        folds: &Folds<'_>,
+        config: &AutoConfig,
+        budget: &Budget<'_>,
+    ) -> Result<Option<Vec<Vec<f64>>>> {
+        let other = AutoConfig {
+            seed: config.seed.wrapping_add(0x5eed),
+            ..config.clone()
+        };
+        let indices: Vec<usize> = (0..folds.folds.len()).collect();
+        let trails = map_parallel(&indices, budget.threads, |&fold| {
+            extend(folds, &other, &self.recipe, fold, None, self.steps, budget)
+        });
+        budget.check()?;
+        let mut members = Vec::new();
+        for trail in trails {
+            let Some(theta) = trail?.and_then(|mut trail| trail.iterates.pop()) else {
+                return Ok(None);
+            };
+            members.push(theta);
+        }
+        Ok(Some(members))
+    }
+}

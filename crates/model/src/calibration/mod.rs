@@ -1,0 +1,10 @@
+//! From a model's band to one whose coverage was checked: offline on held-out blocks, online as measurements arrive.
+
+mod blocks;
+mod online;
+mod scaling;
+
+pub(crate) use blocks::quantile;
+pub use blocks::{BlockScores, calibrate};
+pub use online::{OnlineBand, online_bands};
+pub use scaling::{Calibration, Scaling};

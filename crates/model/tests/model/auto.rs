@@ -1,0 +1,242 @@
+//! `auto` on systems whose truth is known, and on records of awkward shapes.
+
+use intervalid_data::{
+    Channel, Dataset, Experiment, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
+};
+use intervalid_model::{AutoConfig, AutoFit, AutoOptions, Metrics, Model, ModelKind, evaluate, fit_auto};
+
+fn search(dataset: &Dataset, config: &AutoConfig, threads: usize) -> (AutoFit, Split) {
+    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    let options = AutoOptions {
+        threads,
+        ..AutoOptions::default()
+    };
+    (fit_auto(dataset, &split, config, &options).expect("fits"), split)
+}
+
+fn test_metrics(fit: &AutoFit, dataset: &Dataset, split: &Split) -> [Metrics; 2] {
+    let bands = fit.model.simulate(dataset, &split.test).expect("simulates");
+    let online = fit.model.online(dataset, &bands).expect("adapts");
+    let coverage = fit.model.config().coverage;
+    [&bands, &online].map(|bands| evaluate(dataset, bands, coverage).expect("belongs").all)
+}
+
+/// Coverage within two points and three binomial standard deviations, width at most 1.25 times the ideal band's.
+fn check_truth(record: &SyntheticRecord, coverage: f64) {
+    let dataset = record.dataset();
+    let config = AutoConfig {
+        coverage,
+        rounds: 2,
+        ..AutoConfig::default()
+    };
+    let (fit, split) = search(dataset, &config, 2);
+    let [offline, online] = test_metrics(&fit, dataset, &split);
+    let (low, high) = (
+        record.quantile(0.5 - 0.5 * coverage),
+        record.quantile(0.5 + 0.5 * coverage),
+    );
+    let test = split.test.segments()[0];
+    let widths = (test.start + 1..test.end).map(|k| high[k] - low[k]);
+    let ideal = widths.sum::<f64>() / (test.len() - 1) as f64;
+    let measured = &dataset.experiments()[0].output(0)[test.start + 1..test.end];
+    let range = measured.iter().copied().fold(f64::MIN, f64::max) - measured.iter().copied().fold(f64::MAX, f64::min);
+    for (name, metrics) in [("offline", offline), ("online", online)] {
+        let picp = metrics.picp.expect("a share");
+        let margin = 0.02 + 3.0 * (coverage * (1.0 - coverage) / metrics.n as f64).sqrt();
+        assert!(
+            (picp - coverage).abs() < margin,
+            "{name}: {picp} for {coverage} ± {margin}"
+        );
+        let width = metrics.pinaw.expect("a width") * range;
+        assert!(
+            width < 1.25 * ideal,
+            "{name}: {width} against {ideal}, {:?}",
+            fit.info.candidates[0]
+        );
+    }
+}
+
+#[test]
+fn a_linear_system_gets_its_ideal_band() {
+    let record = LinearSystem::default().generate(3000, 11).expect("generates");
+    check_truth(&record, 0.9);
+}
+
+#[test]
+fn a_wiener_system_gets_nearly_its_ideal_band() {
+    let record = WienerSystem::default().generate(3000, 12).expect("generates");
+    check_truth(&record, 0.95);
+}
+
+#[test]
+fn a_linear_model_wins_where_it_should() {
+    let record = LinearSystem::default().generate(1200, 5).expect("generates");
+    let (fit, _) = search(
+        record.dataset(),
+        &AutoConfig {
+            rounds: 1,
+            ..AutoConfig::default()
+        },
+        2,
+    );
+    assert_eq!(fit.model.kind(), ModelKind::Arx, "{}", fit.info.why);
+    assert!(fit.info.candidates[0].chosen && !fit.info.candidates[1].chosen);
+}
+
+#[test]
+fn threads_change_nothing_and_a_saved_model_is_the_same() {
+    let record = WienerSystem::default().generate(600, 3).expect("generates");
+    let config = AutoConfig {
+        model: Some(ModelKind::Inode),
+        rounds: 2,
+        ..AutoConfig::default()
+    };
+    let (one, split) = search(record.dataset(), &config, 1);
+    let (two, _) = search(record.dataset(), &config, 2);
+    assert_eq!(one.model, two.model);
+    assert!(matches!(one.model, Model::IntervalEnsembleF32(_)));
+    assert_eq!(one.info.members, 10);
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    one.model.save(&path).expect("saves");
+    let again = Model::load(&path).expect("loads");
+    assert_eq!(again, one.model);
+    let simulate = |model: &Model| model.simulate(record.dataset(), &split.test).expect("simulates");
+    assert_eq!(simulate(&again), simulate(&one.model));
+    let flags = |model: &Model| model.extrapolated(record.dataset(), &simulate(model)).expect("fits");
+    assert!(flags(&one.model).is_some());
+    assert_eq!(flags(&again), flags(&one.model));
+}
+
+#[test]
+fn harder_driven_data_are_flagged_and_calmer_ones_not() {
+    let system = LinearSystem::default();
+    let record = system.generate(1000, 4).expect("generates");
+    let config = AutoConfig {
+        model: Some(ModelKind::Arx),
+        ..AutoConfig::default()
+    };
+    let (fit, _) = search(record.dataset(), &config, 2);
+    let scaled = |factor: f64| {
+        let input: Vec<f64> = record.dataset().experiments()[0]
+            .input(0)
+            .iter()
+            .map(|u| factor * u)
+            .collect();
+        let output = system.respond(&input);
+        let experiment = Experiment::new("e", vec![input], vec![output]);
+        let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
+        Dataset::new("d", channels.0, channels.1, None, vec![experiment]).expect("valid")
+    };
+    let share = |factor: f64| {
+        let dataset = scaled(factor);
+        let part = intervalid_data::Part::whole(&dataset);
+        let bands = fit.model.simulate(&dataset, &part).expect("simulates");
+        let flags = fit
+            .model
+            .extrapolated(&dataset, &bands)
+            .expect("fits")
+            .expect("knows its region");
+        flags[0].iter().filter(|is| **is).count() as f64 / flags[0].len() as f64
+    };
+    assert!(share(0.5) < 1e-9, "{}", share(0.5));
+    assert!(share(4.0) > 0.2, "{}", share(4.0));
+}
+
+/// Two inputs, two outputs, coupled; noise from a sine that no input explains.
+fn coupled(samples: usize, phase: f64) -> Experiment {
+    let wave = |rate: f64| -> Vec<f64> { (0..samples).map(|k| ((k * k) as f64 * rate + phase).sin()).collect() };
+    let (u, v) = (wave(0.37), wave(0.11));
+    let (mut y, mut z) = (vec![0.0; samples], vec![0.0; samples]);
+    for k in 1..samples {
+        y[k] = 0.8 * y[k - 1] + 0.1 * z[k - 1] + u[k - 1];
+        z[k] = 0.6 * z[k - 1] + 0.5 * v[k] - 0.2 * u[k - 1];
+    }
+    let noise = |k: usize| 0.05 * ((k * 7919) as f64).sin();
+    y.iter_mut().chain(&mut z).enumerate().for_each(|(k, y)| *y += noise(k));
+    Experiment::new(format!("e{phase}"), vec![u, v], vec![y, z])
+}
+
+fn dataset(experiments: Vec<Experiment>) -> Dataset {
+    let named = |names: [&str; 2]| names.map(Channel::new).to_vec();
+    Dataset::new("coupled", named(["u", "v"]), named(["y", "z"]), None, experiments).expect("valid")
+}
+
+#[test]
+fn several_outputs_and_experiments_are_fitted() {
+    let dataset = dataset(vec![coupled(250, 0.0), coupled(200, 1.0), coupled(150, 2.0)]);
+    let (fit, split) = search(
+        &dataset,
+        &AutoConfig {
+            rounds: 1,
+            ..AutoConfig::default()
+        },
+        2,
+    );
+    assert_eq!(fit.info.calibration.outputs.len(), 2);
+    let [offline, online] = test_metrics(&fit, &dataset, &split);
+    assert_eq!(offline.n, split.test.samples() - split.test.segments().len());
+    assert!(offline.fit_percent.expect("a fit") > 80.0, "{offline:?}");
+    assert!(online.picp.expect("a share") > 0.8);
+}
+
+#[test]
+fn short_records_without_inputs_and_long_ones_are_fitted() {
+    let short = LinearSystem::default()
+        .generate(80, 2)
+        .expect("generates")
+        .into_dataset();
+    let (fit, _) = search(&short, &AutoConfig::default(), 1);
+    assert!(fit.info.calibration.level >= 0.9);
+
+    let output: Vec<f64> = (0..400)
+        .map(|k| (0.3 * f64::from(k)).sin() + 0.1 * (f64::from(k) * 1.7).cos())
+        .collect();
+    let alone = Experiment::new("e", vec![], vec![output]);
+    let alone = Dataset::new("alone", vec![], vec![Channel::new("y")], None, vec![alone]).expect("valid");
+    search(
+        &alone,
+        &AutoConfig {
+            rounds: 1,
+            ..AutoConfig::default()
+        },
+        1,
+    );
+}
+
+#[test]
+fn a_budget_of_no_time_is_told_and_repeated_by_its_rounds() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let options = AutoOptions {
+        budget: Some(std::time::Duration::ZERO),
+        ..AutoOptions::default()
+    };
+    let capped = fit_auto(record.dataset(), &split, &AutoConfig::default(), &options).expect("fits");
+    assert!(capped.info.capped);
+    assert_eq!(capped.info.rounds, 0);
+    let (repeated, _) = search(
+        record.dataset(),
+        &AutoConfig {
+            rounds: 0,
+            ..AutoConfig::default()
+        },
+        1,
+    );
+    assert_eq!(repeated.model, capped.model);
+    assert!(!repeated.info.capped);
+}
+
+#[test]
+fn an_observer_that_breaks_off_ends_the_search() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let stop = |_: &intervalid_model::AutoProgress| std::ops::ControlFlow::Break(());
+    let options = AutoOptions {
+        observer: Some(&stop),
+        ..AutoOptions::default()
+    };
+    let error = fit_auto(record.dataset(), &split, &AutoConfig::default(), &options).expect_err("stopped");
+    assert!(matches!(error, intervalid_model::ModelError::Interrupted { .. }));
+}
