@@ -251,7 +251,11 @@ mod tests {
                 ],
                 bias: vec![0.05, -0.1],
             };
-            let mut model = Narx::linear(&arx, 1).with_network(&hidden, 3);
+            let linear = Narx::linear(&arx, 1);
+            let mut model = match hidden.as_slice() {
+                [] => linear,
+                hidden => linear.with_network(hidden, 3),
+            };
             model
                 .theta
                 .iter_mut()
