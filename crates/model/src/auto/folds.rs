@@ -1,6 +1,6 @@
 //! Training and validation data cut into contiguous blocks, each held out once.
 
-use intervalid_data::{Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, runs};
+use intervalid_data::{DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, runs};
 
 use crate::error::Result;
 
@@ -31,6 +31,16 @@ impl<'a> Folds<'a> {
         let all = split.train.followed_by(&split.validation);
         let scaled = Normaliser::fit(dataset, &all)?.scale::<f64>(dataset);
         let samples = all.samples();
+        if samples < 2 * SHORTEST_BLOCK {
+            let what = "a search of models";
+            let needed = 2 * SHORTEST_BLOCK;
+            return Err(DataError::TooShort {
+                what,
+                needed,
+                found: samples,
+            }
+            .into());
+        }
         let count = (samples / SHORTEST_BLOCK).clamp(2, BLOCKS);
         let folds = (0..count)
             .map(|fold| {

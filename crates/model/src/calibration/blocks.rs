@@ -64,17 +64,19 @@ pub fn calibrate(blocks: &[Vec<BlockScores>], floors: &[f64], coverage: f64) -> 
         let mut found = scaling(scores, floor, calibration.level);
         // New data may be as the worst block: each holds its share, too, up to what chance explains in so few samples.
         let samples: usize = scores.iter().map(Vec::len).sum();
+        let mut widest: f64 = 1.0;
         for block in scores {
             let share = calibration.effective_samples * block.len() as f64 / samples.max(1) as f64;
             let chance = (coverage * (1.0 - coverage) / share.max(1.0)).sqrt();
-            let own = scaling(
-                core::slice::from_ref(block),
-                floor,
-                (coverage - chance).max(0.5 * coverage),
-            );
-            found.lower = found.lower.max(own.lower);
-            found.upper = found.upper.max(own.upper);
+            let sized = block
+                .iter()
+                .map(|&(score, is_below)| score / if is_below { found.lower } else { found.upper });
+            let own = quantile(sized.collect(), (coverage - chance).max(0.5 * coverage));
+            if own.is_finite() {
+                widest = widest.max(own);
+            }
         }
+        (found.lower, found.upper) = (found.lower * widest, found.upper * widest);
         calibration.outputs.push(found);
     }
     calibration

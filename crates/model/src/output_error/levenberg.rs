@@ -187,3 +187,58 @@ fn normal_equations(
     }
     normal.iter().all(|value| value.is_finite()).then_some((normal, right))
 }
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{ArxModel, Lags, LinearSystem, Part, ScaledExperiment};
+
+    use super::*;
+
+    /// With noise on the output one-step least squares is biased; the simulation error is not.
+    #[test]
+    fn a_noisy_system_is_recovered_from_its_free_runs() {
+        let system = LinearSystem {
+            noise_std: 1.0,
+            ..LinearSystem::default()
+        };
+        let dataset = system.generate(3000, 1).expect("generates").into_dataset();
+        let experiment = &dataset.experiments()[0];
+        let columns = (vec![experiment.input(0).to_vec()], vec![experiment.output(0).to_vec()]);
+        let scaled = Scaled::new(vec![ScaledExperiment::new(columns.0, columns.1)]);
+        let lags = Lags { nx: 1, nd: 1, ny: 2 };
+        let arx = ArxModel::fit(&scaled, &Part::whole(&dataset), lags, true).expect("fits");
+        let windows: Vec<Window> = (0..10)
+            .map(|index| Window {
+                experiment: 0,
+                start: 2 + 290 * index,
+                len: 290,
+            })
+            .collect();
+        let settings = DescentConfig {
+            iterations: 30,
+            ridge: 0.0,
+            initial: InitialState::Measured,
+        };
+        let start = Narx::linear(&arx, 1);
+        let found = descend(start.clone(), &scaled, &windows, settings, |_| true);
+        let error = |theta: &[f64]| -> f64 {
+            let truth = [1.5, -0.7, 1.0, 0.5];
+            theta[1..]
+                .iter()
+                .zip(truth)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f64::max)
+        };
+        let last = found.iterates.last().expect("the start at least");
+        assert!(error(&start.theta) > 0.2, "{}", error(&start.theta));
+        assert!(error(last) < 0.05, "{}", error(last));
+        let mse = |theta: &Vec<f64>| {
+            let model = Narx {
+                theta: theta.clone(),
+                ..start.clone()
+            };
+            free_run_error(&model, &scaled, &windows, InitialState::Measured).expect("stable")
+        };
+        assert!(found.iterates.windows(2).all(|pair| mse(&pair[1]) < mse(&pair[0])));
+    }
+}

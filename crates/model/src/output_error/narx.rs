@@ -235,3 +235,73 @@ impl Narx {
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_central_differences() {
+        for hidden in [vec![], vec![3], vec![4, 2]] {
+            let arx = ArxModel {
+                lags: Lags { nx: 1, nd: 0, ny: 2 },
+                coefficients: vec![
+                    vec![0.3, -0.2, 0.5, 0.1, 0.7, -0.4],
+                    vec![0.1, 0.2, -0.3, 0.4, 0.5, 0.6],
+                ],
+                bias: vec![0.05, -0.1],
+            };
+            let linear = Narx::linear(&arx, 1);
+            let mut model = match hidden.as_slice() {
+                [] => linear,
+                hidden => linear.with_network(hidden, 3),
+            };
+            model
+                .theta
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, t)| *t += 0.3 * (i as f64).sin());
+            let x = [0.4, -0.7, 0.2, 0.9, -0.3, 0.6];
+            let mut tape = model.tape();
+            let y = |model: &Narx, x: &[f64]| {
+                let mut tape = model.tape();
+                tape.regressor.copy_from_slice(x);
+                let mut y = [0.0; 2];
+                model.step(&mut tape, &mut y);
+                y
+            };
+            tape.regressor.copy_from_slice(&x);
+            model.step(&mut tape, &mut [0.0; 2]);
+            model.differentiate(&mut tape);
+            let step = 1e-6;
+            for index in 0..model.theta.len() {
+                let (mut up, mut down) = (model.clone(), model.clone());
+                up.theta[index] += step;
+                down.theta[index] -= step;
+                let (up, down) = (y(&up, &x), y(&down, &x));
+                for output in 0..2 {
+                    let expected = (up[output] - down[output]) / (2.0 * step);
+                    let found = tape.by_theta[output * model.theta.len() + index];
+                    assert!(
+                        (found - expected).abs() < 1e-8,
+                        "{hidden:?} {index}: {found} {expected}"
+                    );
+                }
+            }
+            for index in 0..x.len() {
+                let (mut up, mut down) = (x, x);
+                up[index] += step;
+                down[index] -= step;
+                let (up, down) = (y(&model, &up), y(&model, &down));
+                for output in 0..2 {
+                    let expected = (up[output] - down[output]) / (2.0 * step);
+                    let found = tape.by_regressor[output * x.len() + index];
+                    assert!(
+                        (found - expected).abs() < 1e-8,
+                        "{hidden:?} x{index}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -21,7 +21,8 @@ fn test_metrics(fit: &AutoFit, dataset: &Dataset, split: &Split) -> [Metrics; 2]
     [&bands, &online].map(|bands| evaluate(dataset, bands, coverage).expect("belongs").all)
 }
 
-/// Coverage within two points and three binomial standard deviations, width at most 1.25 times the ideal band's.
+/// Coverage within two points and three binomial standard deviations, width at most 1.25 times the ideal band's; the online
+/// band, which pays for its reaction to drift where there is none, 1.4 times.
 fn check_truth(record: &SyntheticRecord, coverage: f64) {
     let dataset = record.dataset();
     let config = AutoConfig {
@@ -40,7 +41,7 @@ fn check_truth(record: &SyntheticRecord, coverage: f64) {
     let ideal = widths.sum::<f64>() / (test.len() - 1) as f64;
     let measured = &dataset.experiments()[0].output(0)[test.start + 1..test.end];
     let range = measured.iter().copied().fold(f64::MIN, f64::max) - measured.iter().copied().fold(f64::MAX, f64::min);
-    for (name, metrics) in [("offline", offline), ("online", online)] {
+    for (name, metrics, widest) in [("offline", offline, 1.25), ("online", online, 1.4)] {
         let picp = metrics.picp.expect("a share");
         let margin = 0.02 + 3.0 * (coverage * (1.0 - coverage) / metrics.n as f64).sqrt();
         assert!(
@@ -49,7 +50,7 @@ fn check_truth(record: &SyntheticRecord, coverage: f64) {
         );
         let width = metrics.pinaw.expect("a width") * range;
         assert!(
-            width < 1.25 * ideal,
+            width < widest * ideal,
             "{name}: {width} against {ideal}, {:?}",
             fit.info.candidates[0]
         );
