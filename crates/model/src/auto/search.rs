@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use intervalid_data::{DataError, Dataset, Split};
+use intervalid_data::{Dataset, Split};
 
 use super::budget::Budget;
 use super::config::{AutoConfig, AutoOptions};
@@ -19,8 +19,6 @@ use crate::train::{EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
 
 /// A network has to beat the best linear model by this share of the score: it is harder to understand and to deploy.
 const NETWORK_ADVANTAGE: f64 = 0.03;
-/// Blocks of fewer than a dozen samples say nothing about a free run.
-const LEAST_SAMPLES: usize = 60;
 /// Coverage of a block this far below the asked one makes the offline band doubtful.
 const DOUBTFUL: f64 = 0.15;
 
@@ -34,14 +32,6 @@ const DOUBTFUL: f64 = 0.15;
 pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: &AutoOptions<'_>) -> Result<AutoFit> {
     let started = Instant::now();
     config.check()?;
-    let found = split.train.samples() + split.validation.samples();
-    if found < LEAST_SAMPLES {
-        return Err(ModelError::Data(DataError::TooShort {
-            what: "a search, which holds out blocks of it",
-            needed: LEAST_SAMPLES,
-            found,
-        }));
-    }
     let findings = inspect(dataset, split);
     let folds = Folds::new(dataset, split)?;
     let budget = Budget::new(options);
