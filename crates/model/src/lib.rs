@@ -54,7 +54,9 @@ mod simulate;
 mod tensors;
 mod train;
 
-pub use auto::{AutoConfig, AutoFit, AutoInfo, AutoOptions, AutoProgress, CandidateInfo, Finding, fit_auto, inspect};
+pub use auto::{
+    AutoConfig, AutoFit, AutoInfo, AutoObserver, AutoOptions, AutoProgress, CandidateInfo, Finding, fit_auto, inspect,
+};
 pub use calibration::{BlockScores, Calibration, OnlineBand, Scaling, calibrate, online_bands};
 pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};

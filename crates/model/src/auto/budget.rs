@@ -1,18 +1,17 @@
 //! What a search may still do.
 
-use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::config::{AutoOptions, AutoProgress};
+use super::config::{AutoObserver, AutoOptions, AutoProgress};
 use crate::error::{ModelError, Result};
 
 /// Work done, time left, and whether the user wants to stop. Shared by all threads.
 pub(super) struct Budget<'a> {
     pub(super) threads: usize,
     deadline: Option<Instant>,
-    observer: Option<&'a (dyn Fn(&AutoProgress) -> ControlFlow<()> + Sync)>,
+    observer: Option<&'a AutoObserver<'a>>,
     interrupted: AtomicBool,
     /// Whether the deadline has done its part.
     is_lifted: AtomicBool,

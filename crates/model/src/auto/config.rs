@@ -98,6 +98,9 @@ pub struct AutoProgress {
     pub share: f64,
 }
 
+/// Told of progress, from any thread; `Break` ends the search.
+pub type AutoObserver<'a> = dyn Fn(&AutoProgress) -> ControlFlow<()> + Sync + 'a;
+
 /// Who watches a search, and what it may cost. Neither threads nor the observer change the result; a budget that runs
 /// out does, and the result says so.
 #[derive(Default)]
@@ -107,5 +110,5 @@ pub struct AutoOptions<'a> {
     /// Most time for the search. Rounds that are not done by then are left out; fitting the winner comes on top.
     pub budget: Option<Duration>,
     /// Told of progress now and then, from any thread; `Break` ends the search with [`ModelError::Interrupted`].
-    pub observer: Option<&'a (dyn Fn(&AutoProgress) -> ControlFlow<()> + Sync)>,
+    pub observer: Option<&'a AutoObserver<'a>>,
 }

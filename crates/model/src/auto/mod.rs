@@ -22,7 +22,7 @@ mod networks;
 mod score;
 mod search;
 
-pub use config::{AutoConfig, AutoOptions, AutoProgress};
+pub use config::{AutoConfig, AutoObserver, AutoOptions, AutoProgress};
 pub use findings::{Finding, inspect};
 pub use info::{AutoFit, AutoInfo, CandidateInfo};
 pub use search::fit_auto;

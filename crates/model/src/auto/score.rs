@@ -38,11 +38,10 @@ pub(super) fn score(errors: &HeldOut, coverage: f64) -> Score {
     let mut blocks = Vec::with_capacity(errors.len());
     for (held_out, block) in errors.iter().enumerate() {
         let mut total = 0.0;
-        for output in 0..outputs {
+        for (output, samples) in block.iter().enumerate() {
             let others = errors.iter().enumerate().filter(|(index, _)| *index != held_out);
             let sizes = others.flat_map(|(_, block)| block[output].iter().map(|e| e.abs()));
             let half = quantile(sizes.collect(), coverage);
-            let samples = &block[output];
             let beyond: f64 = samples.iter().map(|e| (e.abs() - half).max(0.0)).sum();
             total += 2.0 * half + 2.0 / (1.0 - coverage) * beyond / samples.len().max(1) as f64;
             inside += samples.iter().filter(|e| e.abs() <= half).count();

@@ -165,10 +165,10 @@ impl Narx {
                     *adjoint *= 1.0 - a * a;
                 }
                 gradient[end - out..end].copy_from_slice(&now[..out]);
-                for unit in 0..out {
+                for (unit, &adjoint) in now[..out].iter().enumerate() {
                     let row = start + unit * input.len();
                     for (to, x) in gradient[row..row + input.len()].iter_mut().zip(input) {
-                        *to = now[unit] * x;
+                        *to = adjoint * x;
                     }
                     let weights = &self.theta[row..row + input.len()];
                     let to = match layer {
@@ -181,7 +181,7 @@ impl Narx {
                         }
                     };
                     for (to, weight) in to.iter_mut().zip(weights) {
-                        *to += now[unit] * weight;
+                        *to += adjoint * weight;
                     }
                 }
                 core::mem::swap(now, before);
@@ -223,7 +223,7 @@ impl Narx {
             }
             let now = &mut past[step * self.outputs..(step + 1) * self.outputs];
             self.step(tape, now);
-            if now.iter().any(|y| !(y.abs() <= DIVERGED)) {
+            if now.iter().any(|y| y.is_nan() || y.abs() > DIVERGED) {
                 return false;
             }
             visit(step, tape, &past[step * self.outputs..(step + 1) * self.outputs]);
