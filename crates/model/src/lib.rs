@@ -55,7 +55,8 @@ mod tensors;
 mod train;
 
 pub use auto::{
-    AutoConfig, AutoFit, AutoInfo, AutoObserver, AutoOptions, AutoProgress, CandidateInfo, Finding, fit_auto, inspect,
+    AutoConfig, AutoFit, AutoInfo, AutoObserver, AutoOptions, AutoProgress, CandidateInfo, Finding,
+    calibrate_on_blocks, fit_auto, inspect,
 };
 pub use calibration::{BlockScores, Calibration, OnlineBand, Scaling, calibrate, online_bands};
 pub use certify::CertifiedBand;

@@ -184,8 +184,9 @@ const charts = (() => {
       }
       ctx.restore();
     };
+    // Four ends of bands in one picture are too many: this one is shown on request.
     const online = spec.online ? spec.online.map(decode) : [];
-    const follower = (label) => ({ label, stroke: theme.series(2), width: 1, dash: [5, 4], points: { show: false }, value });
+    const follower = (label) => ({ label, show: false, stroke: theme.series(2), width: 1, dash: [5, 4], points: { show: false }, value });
     const options = {
       ...size(box),
       scales: { x: { time: false } },

@@ -7,6 +7,7 @@ use crate::column::Column;
 /// One chart of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
+#[expect(clippy::large_enum_variant, reason = "a page has a few dozen charts")]
 pub(crate) enum Chart {
     /// Measured output, simulation and band over time.
     Band(BandChart),

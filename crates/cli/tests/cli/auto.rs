@@ -148,3 +148,19 @@ fn settings_of_one_network_are_refused_or_mean_the_paper() {
     assert_eq!(preset(&["--hidden", "8"]), "paper");
     assert_eq!(preset(&["--model", "ilstm"]), "paper");
 }
+
+#[test]
+fn the_band_of_one_network_is_calibrated_on_request() {
+    let folder = Folder::new();
+    folder.write("my.csv", csv(300, plain));
+    let fit = |arguments: &[&str]| folder.json(&[&["fit", "my.csv", "--json"], arguments].concat());
+    let settings = ["--hidden", "5", "--epochs", "2", "--lags", "1,0,1"];
+    let plain = fit(&[&settings[..], &["--out", "plain"]].concat());
+    let scaled = fit(&[&settings[..], &["--calibrate", "--threads", "1", "--out", "scaled"]].concat());
+    assert_eq!(plain["test"]["rmse"], scaled["test"]["rmse"]);
+    assert_ne!(plain["test"]["pinaw"], scaled["test"]["pinaw"]);
+    // The file repeats it.
+    let again = fit(&["--config", "scaled/config.toml", "--threads", "2", "--out", "again"]);
+    assert_eq!(again["test"], scaled["test"]);
+    assert_eq!(again["test_online"], scaled["test_online"]);
+}

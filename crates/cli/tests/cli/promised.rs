@@ -386,7 +386,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["fit"],
         "input output experiment sample-time split delimiter decimal missing out preset model strategy margin coverage \
-         lags hidden initial epochs batch lr seed precision threads budget config print-config",
+         lags hidden initial epochs batch lr seed precision threads budget calibrate config print-config",
     ),
     (
         &["predict"],

@@ -1,6 +1,6 @@
 //! From the chosen candidate to a calibrated model.
 
-use intervalid_data::{Dataset, Normaliser, Part, Segment, Split, WindowConfig};
+use intervalid_data::{Dataset, Normaliser, Part, Split, WindowConfig};
 use intervalid_interval::Real;
 
 use super::budget::Budget;
@@ -239,20 +239,7 @@ fn held_out_bands<T: Real>(
             .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), factor))
             .collect();
         for (output, blocks) in blocks.iter_mut().enumerate() {
-            let mut scores = BlockScores::default();
-            for (run, band) in scored(folds.dataset, &bands, output)?.iter().zip(&bands) {
-                let first = band.first + band.len() - run.target.len();
-                let is_of = |block: &&(Segment, Segment)| {
-                    block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end
-                };
-                let block = approaches.iter().find(is_of).map_or(first, |(_, block)| block.start);
-                for at in block.saturating_sub(first)..run.target.len() {
-                    scores.error.push(run.target[at] - run.centre[at]);
-                    scores.below.push(run.centre[at] - run.lower[at]);
-                    scores.above.push(run.upper[at] - run.centre[at]);
-                }
-            }
-            blocks.push(scores);
+            blocks.push(folds.scores(fold, &bands, output)?);
         }
     }
     Ok(blocks)

@@ -2,7 +2,10 @@
 
 use intervalid_data::{DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, runs};
 
+use crate::calibration::BlockScores;
 use crate::error::Result;
+use crate::metrics::scored;
+use crate::prediction::Band;
 
 /// Blocks of a record. Everything is scaled by the statistics of all of them together: what a held-out block adds to a
 /// mean and a standard deviation tells a model nothing about its errors there.
@@ -107,6 +110,25 @@ impl<'a> Folds<'a> {
             runs(self.dataset, &self.folds[fold].held_out, lags, initial)?;
         }
         Ok(windows)
+    }
+
+    /// What the bands of free runs towards a held-out block are worth on the block itself.
+    pub(super) fn scores(&self, fold: usize, bands: &[Band], output: usize) -> Result<BlockScores> {
+        let approaches = self.approaches(fold);
+        let mut scores = BlockScores::default();
+        for (run, band) in scored(self.dataset, bands, output)?.iter().zip(bands) {
+            let first = band.first + band.len() - run.target.len();
+            let is_of = |block: &&(Segment, Segment)| {
+                block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end
+            };
+            let block = approaches.iter().find(is_of).map_or(first, |(_, block)| block.start);
+            for at in block.saturating_sub(first)..run.target.len() {
+                scores.error.push(run.target[at] - run.centre[at]);
+                scores.below.push(run.centre[at] - run.lower[at]);
+                scores.above.push(run.upper[at] - run.centre[at]);
+            }
+        }
+        Ok(scores)
     }
 
     /// Windows of about `length` samples over a part, side by side; where they are more than `most` samples, evenly spaced

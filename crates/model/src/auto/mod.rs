@@ -8,6 +8,7 @@
 //! | networks beside a linear path, in rounds that halve their number | `networks` |
 //! | what held-out errors are worth as a band | `score` |
 //! | choose, refit, train margins, calibrate | `finish` |
+//! | calibrate a model that was not searched | `one_model` |
 //!
 //! Every choice is made on blocks that the model judged there had not seen. The test part is never touched.
 
@@ -19,10 +20,12 @@ mod folds;
 mod info;
 mod linear;
 mod networks;
+mod one_model;
 mod score;
 mod search;
 
 pub use config::{AutoConfig, AutoObserver, AutoOptions, AutoProgress};
 pub use findings::{Finding, inspect};
 pub use info::{AutoFit, AutoInfo, CandidateInfo};
+pub use one_model::calibrate_on_blocks;
 pub use search::fit_auto;

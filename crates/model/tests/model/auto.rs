@@ -3,7 +3,10 @@
 use intervalid_data::{
     Channel, Dataset, Experiment, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
 };
-use intervalid_model::{AutoConfig, AutoFit, AutoOptions, Metrics, Model, ModelKind, evaluate, fit_auto};
+use intervalid_model::{
+    AutoConfig, AutoFit, AutoOptions, FitConfig, FitOptions, Metrics, Model, ModelKind, Strategy, calibrate_on_blocks,
+    evaluate, fit_auto,
+};
 
 fn search(dataset: &Dataset, config: &AutoConfig, threads: usize) -> (AutoFit, Split) {
     let split = Split::new(dataset, SplitFractions::default()).expect("splits");
@@ -240,4 +243,37 @@ fn an_observer_that_breaks_off_ends_the_search() {
     };
     let error = fit_auto(record.dataset(), &split, &AutoConfig::default(), &options).expect_err("stopped");
     assert!(matches!(error, intervalid_model::ModelError::Interrupted { .. }));
+}
+
+#[test]
+fn a_band_that_was_not_searched_is_scaled_on_blocks() {
+    let record = LinearSystem::default().generate(1200, 5).expect("a record");
+    let dataset = record.dataset();
+    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    for kind in [ModelKind::Arx, ModelKind::Inode, ModelKind::EnsembleNode] {
+        let config = FitConfig {
+            epochs: 8,
+            margin_epochs: None,
+            hidden: vec![8],
+            members: 2,
+            ..FitConfig::paper("", kind, Strategy::Cascade)
+        };
+        let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
+        let plain = model.simulate(dataset, &split.test).expect("simulates");
+        let [one, two] =
+            [1, 2].map(|threads| calibrate_on_blocks(dataset, &split, model.clone(), threads).expect("calibrates"));
+        assert_eq!(one, two, "{kind}: whatever the threads");
+        let scaled = one.simulate(dataset, &split.test).expect("simulates");
+        assert_eq!(plain[0].centre, scaled[0].centre, "{kind}: the same simulation");
+        assert_ne!(plain[0].upper, scaled[0].upper, "{kind}: another band");
+        let metrics = evaluate(dataset, &scaled, config.coverage).expect("belongs").all;
+        let picp = metrics.picp.expect("a share");
+        // Blocks of 120 correlated samples say little: the level is raised, so it is the lower side that counts.
+        let margin = 0.02 + 3.0 * (0.9 * 0.1 / metrics.n as f64).sqrt();
+        assert!(
+            picp > config.coverage - margin,
+            "{kind}: {picp} inside, asked {}",
+            config.coverage
+        );
+    }
 }

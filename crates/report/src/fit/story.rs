@@ -43,7 +43,7 @@ pub(super) fn tell(report: &FitReport<'_>, evaluations: &[(&str, Evaluation)]) -
         facts = numbers(report, metrics, coverage);
         cautions = doubts(part, metrics, coverage);
     }
-    if !judged.is_some_and(|(part, _)| *part == "test") {
+    if judged.is_none_or(|(part, _)| *part != "test") {
         cautions
             .push("There is no test part: nothing here was judged on samples that training had not seen.".to_owned());
     }

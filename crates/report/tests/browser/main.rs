@@ -34,6 +34,7 @@ struct Opened {
 
 impl Opened {
     /// Writes the page and opens it; `None` without a browser.
+    #[expect(clippy::print_stderr, reason = "a test that checks nothing says so")]
     fn new(page: &Page, name: &'static str) -> Option<Self> {
         let Some(browser) = chromium::find() else {
             eprintln!("SKIPPED: no Chromium is installed, so the page `{name}` was not looked at");

@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::suggest::{nearest, nearest_in};
 
 /// Keys of a configuration file that are not settings of one fit.
-const OTHER_KEYS: [&str; 7] = [
+const OTHER_KEYS: [&str; 8] = [
     "preset",
     "input",
     "output",
@@ -20,6 +20,7 @@ const OTHER_KEYS: [&str; 7] = [
     "sample_time",
     "split",
     "rounds",
+    "calibrate",
 ];
 
 const PRINT_CONFIG: &str = "`intervalid fit DATA --print-config` prints such a file with all keys";
@@ -285,6 +286,11 @@ fn apply_flags(args: &FitArgs, config: &mut FitConfig) {
     }
 }
 
+/// Whether the band of one model is scaled on held-out blocks.
+pub(super) fn resolve_calibrate(args: &FitArgs, file: &ConfigFile) -> Result<bool, Failure> {
+    Ok(args.calibrate || file.get("calibrate")?.unwrap_or(false))
+}
+
 /// What a search is asked: the defaults, then the file, then the flags.
 pub(super) fn resolve_auto(args: &FitArgs, file: &ConfigFile) -> Result<AutoConfig, Failure> {
     let lags = match file.table.get("lags") {
@@ -306,8 +312,9 @@ pub(super) fn resolve_auto(args: &FitArgs, file: &ConfigFile) -> Result<AutoConf
 }
 
 /// `config.toml` of one network: with it and the same data, `fit --config` repeats the fit.
-pub(super) fn config_toml(config: &FitConfig, data: &DataArgs) -> Result<String, Failure> {
-    let settings = Table::try_from(config).map_err(Failure::run)?;
+pub(super) fn config_toml(config: &FitConfig, calibrate: bool, data: &DataArgs) -> Result<String, Failure> {
+    let mut settings = Table::try_from(config).map_err(Failure::run)?;
+    settings.insert("calibrate".to_owned(), Value::from(calibrate));
     settings_toml(Preset::Paper, settings, Some(config.lags), data)
 }
 
@@ -405,7 +412,7 @@ mod tests {
     fn the_written_file_gives_the_same_settings_again() {
         let args = args("intervalid fit my.csv --model blstm --coverage 0.95 --lags 4,1,2 --initial warmup:5");
         let config = resolve(&args, &ConfigFile::default(), "my").expect("resolves");
-        let text = config_toml(&config, &args.data).expect("writes");
+        let text = config_toml(&config, false, &args.data).expect("writes");
         let again = file(&text).expect("parses");
         let plain = super::tests::args("intervalid fit my.csv");
         assert_eq!(resolve(&plain, &again, "my").expect("resolves"), config);

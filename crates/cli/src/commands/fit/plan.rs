@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use intervalid_data::{Dataset, InitialState, Lags, Split, runs};
 use intervalid_model::{AutoConfig, AutoInfo, FitConfig, Model};
 
-use super::config::{ConfigFile, Preset, auto_toml, config_toml, resolve, resolve_auto};
+use super::config::{ConfigFile, Preset, auto_toml, config_toml, resolve, resolve_auto, resolve_calibrate};
 use crate::args::{DataArgs, FitArgs};
 use crate::error::Failure;
 
@@ -17,7 +17,11 @@ const SHORTEST: Lags = Lags { nx: 0, nd: 0, ny: 1 };
 /// One fit, or a search for one.
 pub(super) enum Plan {
     /// One model with these settings.
-    One(Box<FitConfig>),
+    One {
+        config: Box<FitConfig>,
+        /// Whether its band is scaled on held-out blocks.
+        calibrate: bool,
+    },
     /// The best that a search finds.
     Search(AutoConfig),
 }
@@ -29,27 +33,30 @@ impl Plan {
                 let found = anyhow!("--budget is for --preset auto; one model is trained for as many epochs as asked");
                 Err(Failure::input(found).with_hint("use --epochs N, or leave --budget out"))
             }
-            Preset::Paper => Ok(Self::One(Box::new(resolve(args, file, dataset)?))),
+            Preset::Paper => Ok(Self::One {
+                config: Box::new(resolve(args, file, dataset)?),
+                calibrate: resolve_calibrate(args, file)?,
+            }),
             Preset::Auto => Ok(Self::Search(resolve_auto(args, file)?)),
         }
     }
 
     pub(super) fn preset(&self) -> Preset {
         match self {
-            Self::One(_) => Preset::Paper,
+            Self::One { .. } => Preset::Paper,
             Self::Search(_) => Preset::Auto,
         }
     }
 
     /// Whether it leaves a checkpoint when it is interrupted.
     pub(super) fn has_checkpoint(&self) -> bool {
-        matches!(self, Self::One(config) if config.model.network().is_some())
+        matches!(self, Self::One { config, .. } if config.model.network().is_some())
     }
 
     /// As a configuration file.
     pub(super) fn toml(&self, data: &DataArgs) -> Result<String, Failure> {
         match self {
-            Self::One(config) => config_toml(config, data),
+            Self::One { config, calibrate } => config_toml(config, *calibrate, data),
             Self::Search(config) => auto_toml(config, data),
         }
     }
@@ -62,14 +69,17 @@ impl Plan {
                 ..config.clone()
             }),
             (Self::Search(config), _) => Self::Search(config.clone()),
-            (Self::One(_), _) => Self::One(Box::new(model.config().clone())),
+            (Self::One { calibrate, .. }, _) => Self::One {
+                config: Box::new(model.config().clone()),
+                calibrate: *calibrate,
+            },
         }
     }
 
     /// Finds out before training what would fail after it: parts too short to be simulated, lags that see nothing.
     pub(super) fn check(&self, dataset: &Dataset, split: &Split) -> Result<(), Failure> {
         let (lags, initial, given): (Lags, InitialState, bool) = match self {
-            Self::One(config) => (config.lags, config.initial, !config.lag_search),
+            Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
             Self::Search(config) => (config.lags.unwrap_or(SHORTEST), config.initial, config.lags.is_some()),
         };
         for part in [&split.test, &split.validation] {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use anyhow::anyhow;
 use intervalid_data::{Dataset, Part, Split};
 use intervalid_model::{
-    AutoInfo, Band, Evaluation, FitConfig, FitOptions, Model, ModelError, StopReason, TrainInfo, evaluate, map_parallel,
+    AutoInfo, Band, Evaluation, FitConfig, FitOptions, Model, ModelError, StopReason, TrainInfo, calibrate_on_blocks,
+    evaluate, map_parallel,
 };
 use intervalid_report::Baseline;
 
@@ -76,8 +77,16 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         return Err(Failure::input(found).with_hint(STALE));
     }
     let fitted: Result<(Model, TrainInfo, Option<AutoInfo>), Failure> = match &plan {
-        Plan::One(config) => {
-            train(&dataset, &split, config, &checkpoint, output).map(|(model, info)| (model, info, None))
+        Plan::One { config, calibrate } => {
+            train(&dataset, &split, config, &checkpoint, output).and_then(|(model, info)| {
+                let model = match calibrate {
+                    true => output.working("calibrating on held-out blocks", || {
+                        calibrate_on_blocks(&dataset, &split, model, threads(args.threads))
+                    })?,
+                    false => model,
+                };
+                Ok((model, info, None))
+            })
         }
         Plan::Search(config) => {
             search(args, config, &dataset, &split, output).map(|fit| (fit.model, fit.training, Some(fit.info)))
