@@ -177,18 +177,10 @@ pub fn rolling_coverage(runs: &[Scored<'_>], window: usize) -> Option<RollingCov
     let longest = runs.iter().map(|run| run.target.len()).max()?;
     let window = window.clamp(1, longest.max(1));
     let (mut windows, mut total, mut worst) = (0_usize, 0_usize, usize::MAX);
-    for run in runs {
-        let inside: Vec<bool> = run.inside().collect();
-        let mut count = 0;
-        for (index, &now) in inside.iter().enumerate() {
-            count += usize::from(now);
-            if let Some(oldest) = (index + 1).checked_sub(window) {
-                windows += 1;
-                total += count;
-                worst = worst.min(count);
-                count -= usize::from(inside[oldest]);
-            }
-        }
+    for count in runs.iter().flat_map(|run| run.rolling_counts(window)) {
+        windows += 1;
+        total += count;
+        worst = worst.min(count);
     }
     (windows > 0).then(|| RollingCoverage {
         window,
@@ -229,6 +221,22 @@ impl Scored<'_> {
             .iter()
             .zip(ends)
             .map(|(target, (lower, upper))| lower <= target && target <= upper)
+    }
+
+    /// How many of each `window` consecutive samples are inside: the first entry is of the first `window` samples.
+    #[must_use]
+    pub fn rolling_counts(&self, window: usize) -> Vec<usize> {
+        let inside: Vec<bool> = self.inside().collect();
+        let mut count = 0;
+        let mut counts = Vec::new();
+        for (index, &now) in inside.iter().enumerate() {
+            count += usize::from(now);
+            if let Some(oldest) = (index + 1).checked_sub(window) {
+                counts.push(count);
+                count -= usize::from(inside[oldest]);
+            }
+        }
+        counts
     }
 
     /// Σ (y_hi-y_lo), and Σ of the distances of ŷ from the band.

@@ -66,17 +66,11 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Scored<'_>], name: &str, c
     let axis = axis(dataset, first);
     let mut position = 0;
     for run in runs {
-        let inside: Vec<bool> = run.inside().collect();
-        let mut count = 0;
-        for (index, &now) in inside.iter().enumerate() {
-            count += usize::from(now);
-            if let Some(oldest) = (index + 1).checked_sub(window) {
-                x.push(axis.start + axis.step * (position + index) as f64);
-                values.push(100.0 * count as f64 / window as f64);
-                count -= usize::from(inside[oldest]);
-            }
+        for (index, count) in run.rolling_counts(window).into_iter().enumerate() {
+            x.push(axis.start + axis.step * (position + index + window - 1) as f64);
+            values.push(100.0 * count as f64 / window as f64);
         }
-        position += inside.len();
+        position += run.target.len();
         x.push(axis.start + axis.step * (position as f64 - 0.5));
         values.push(f64::NAN);
     }

@@ -71,11 +71,14 @@ pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
             ],
         ));
     }
-    let rate = Series {
-        style: SeriesStyle::Step,
-        ..series("learning rate", |epoch| epoch.learning_rate)
-    };
-    charts.push(chart("Learning rate", "step size", true, vec![rate]));
+    // Gauss–Newton steps have none.
+    if has(|epoch| epoch.learning_rate) {
+        let rate = Series {
+            style: SeriesStyle::Step,
+            ..series("learning rate", |epoch| epoch.learning_rate)
+        };
+        charts.push(chart("Learning rate", "step size", true, vec![rate]));
+    }
     charts
 }
 

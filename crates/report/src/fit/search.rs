@@ -33,7 +33,7 @@ pub(super) fn view(info: &AutoInfo) -> SearchView {
     let mut words = vec![format!("Why this one: {}.", info.why)];
     if info.members > 1 {
         words.push(format!(
-            "The model is the mean of {}, bands and simulations alike, fitted to training and validation part together.",
+            "The model is the mean of {}, bands and simulations alike, each fitted to training and validation part without one block.",
             count(info.members, "network")
         ));
     } else {

@@ -209,7 +209,12 @@ fn a_fit_with_several_channels() {
 
 #[test]
 fn a_search() {
-    let Some(mut opened) = Opened::new(&pages::search(&pages::hair_dryer()), "search") else {
+    // One page of a linear model that won, one of networks.
+    if let Some(mut opened) = Opened::new(&pages::search(&pages::hair_dryer(), 1), "search-linear") {
+        opened.every_size_and_theme();
+        opened.was_quiet();
+    }
+    let Some(mut opened) = Opened::new(&pages::search(&pages::wiener(), 2), "search") else {
         return;
     };
     opened.every_size_and_theme();

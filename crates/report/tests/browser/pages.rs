@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use intervalid_data::{Channel, Dataset, Experiment, ReadOptions, Split, SplitFractions, load};
+use intervalid_data::{Channel, Dataset, Experiment, ReadOptions, Split, SplitFractions, WienerSystem, load};
 use intervalid_model::{
     AutoConfig, AutoInfo, AutoOptions, Band, FitConfig, FitOptions, Model, ModelKind, Strategy, TrainInfo, fit_auto,
 };
@@ -42,6 +42,14 @@ pub(crate) fn coupled() -> Dataset {
     Dataset::new("tanks", inputs, outputs, Some(0.5), experiments.to_vec()).expect("a record")
 }
 
+/// A system that a linear model cannot follow.
+pub(crate) fn wiener() -> Dataset {
+    WienerSystem::default()
+        .generate(600, 3)
+        .expect("a record")
+        .into_dataset()
+}
+
 fn parts(dataset: &Dataset) -> Split {
     Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("parts")
 }
@@ -60,10 +68,10 @@ pub(crate) fn fit(dataset: &Dataset, model: ModelKind, strategy: Strategy) -> Pa
 }
 
 /// The page of a short search.
-pub(crate) fn search(dataset: &Dataset) -> Page {
+pub(crate) fn search(dataset: &Dataset, rounds: usize) -> Page {
     let split = parts(dataset);
     let config = AutoConfig {
-        rounds: 1,
+        rounds,
         ..AutoConfig::default()
     };
     let found = fit_auto(dataset, &split, &config, &AutoOptions::default()).expect("a search");
