@@ -2,7 +2,7 @@
 
 use intervalid_data::Channel;
 use intervalid_model::{AutoInfo, CWC_ETA, Evaluation, Metrics, Model};
-use intervalid_report::reading;
+use intervalid_report::{metric_texts, reading};
 
 use crate::commands::{Extrapolation, FitResult};
 use crate::error::Failure;
@@ -138,15 +138,6 @@ pub(crate) fn metrics(
 }
 
 fn row(name: String, metrics: &Metrics, coverage: f64) -> Vec<String> {
-    let cell = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
-    vec![
-        name,
-        cell(metrics.rmse, |value| significant(value, 4)),
-        cell(metrics.fit_percent, |value| format!("{value:.1} %")),
-        cell(metrics.picp, percent),
-        cell(metrics.pinaw, percent),
-        cell(metrics.cwc, |value| significant(value, 3)),
-        cell(metrics.interval_score, |value| significant(value, 4)),
-        percent(coverage),
-    ]
+    let cells = metric_texts(metrics).map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+    [name].into_iter().chain(cells).chain([percent(coverage)]).collect()
 }

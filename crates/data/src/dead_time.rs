@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, Experiment};
 use crate::error::DataError;
+use crate::levinson::levinson_durbin;
 use crate::normal;
 use crate::split::Part;
 
@@ -121,9 +122,9 @@ fn centred<'a>(dataset: &'a Dataset, part: &Part, column: impl Fn(&'a Experiment
     signals.collect()
 }
 
-/// Levinson–Durbin recursion: the prediction error filter 1, a_1, …, a_order of the signals.
+/// The prediction error filter 1, a_1, …, a_order of the signals.
 fn whitening_filter(signals: &[Vec<f64>], order: usize) -> Vec<f64> {
-    let covariance: Vec<f64> = (0..=order)
+    let mut covariance: Vec<f64> = (0..=order)
         .map(|lag| {
             signals
                 .iter()
@@ -137,28 +138,10 @@ fn whitening_filter(signals: &[Vec<f64>], order: usize) -> Vec<f64> {
                 .sum()
         })
         .collect();
-    let mut filter = vec![1.0];
     // The floor keeps a perfectly predictable input from dividing by nothing.
     let floor = covariance[0] * 1e-9;
-    let mut error = covariance[0] + floor;
-    for lag in 1..=order {
-        if error <= floor {
-            break;
-        }
-        let sum: f64 = filter
-            .iter()
-            .enumerate()
-            .map(|(index, a)| a * covariance[lag - index])
-            .sum();
-        let reflection = -sum / error;
-        let previous = filter.clone();
-        filter.push(0.0);
-        for index in 1..=lag {
-            filter[index] += reflection * previous[lag - index];
-        }
-        error *= 1.0 - reflection * reflection;
-    }
-    filter
+    covariance[0] += floor;
+    levinson_durbin(&covariance, floor)
 }
 
 /// The filtered signal, without the samples for which the filter has no full history.

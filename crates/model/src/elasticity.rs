@@ -48,6 +48,18 @@ pub struct ChannelElasticity {
     pub parameters: Vec<Option<f64>>,
 }
 
+impl LayerElasticity {
+    /// Input channels and the bias, without recurrent ones, which are many and differ between networks; with R̄, or nothing
+    /// where all of a channel's r̄ are unbounded.
+    pub fn inputs(&self) -> impl Iterator<Item = (&ChannelElasticity, Option<f64>)> {
+        let channels = self.channels.iter().filter(|channel| channel.role != Role::Recurrent);
+        channels.map(|channel| {
+            let all_unbounded = channel.unbounded() == channel.parameters.len();
+            (channel, (!all_unbounded).then(|| channel.sum()))
+        })
+    }
+}
+
 impl ChannelElasticity {
     /// R̄: the sum of the bounded r̄.
     #[must_use]

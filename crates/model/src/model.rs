@@ -161,6 +161,16 @@ impl Model {
         }
     }
 
+    /// Interval networks whose mean it is; 1 for every other model.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        match self {
+            Self::IntervalEnsembleF32(model) => model.members().len(),
+            Self::IntervalEnsembleF64(model) => model.members().len(),
+            _ => 1,
+        }
+    }
+
     /// Channels it was fitted on, and their scaling.
     #[must_use]
     pub fn signature(&self) -> &Signature {

@@ -25,4 +25,5 @@ pub use error::{ReportError, Result};
 pub use fit::{Baseline, FitReport, PartBands, fit_page};
 pub use page::Page;
 pub use study::study_page;
+pub use table::metric_texts;
 pub use text::{asked, count, percent, reading, significant};

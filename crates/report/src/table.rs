@@ -61,18 +61,24 @@ impl MetricRow {
     }
 }
 
-fn metric_cells(metrics: &Metrics) -> Vec<String> {
-    let cell = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), text);
-    vec![
-        metrics.n.to_string(),
-        cell(metrics.rmse, |value| significant(value, 4)),
-        cell(metrics.fit_percent, |value| format!("{value:.1} %")),
-        cell(metrics.picp, percent),
-        cell(metrics.pinaw, percent),
-        cell(metrics.cwc, |value| significant(value, 3)),
-        cell(metrics.interval_score, |value| significant(value, 4)),
-        cell(metrics.worst_rolling_picp, percent),
+/// RMSE, fit, PICP, PINAW, CWC and interval score as text; none where a measure does not exist.
+#[must_use]
+pub fn metric_texts(metrics: &Metrics) -> [Option<String>; 6] {
+    [
+        metrics.rmse.map(|value| significant(value, 4)),
+        metrics.fit_percent.map(|value| format!("{value:.1} %")),
+        metrics.picp.map(percent),
+        metrics.pinaw.map(percent),
+        metrics.cwc.map(|value| significant(value, 3)),
+        metrics.interval_score.map(|value| significant(value, 4)),
     ]
+}
+
+fn metric_cells(metrics: &Metrics) -> Vec<String> {
+    let worst = metrics.worst_rolling_picp.map(percent);
+    let cells = metric_texts(metrics).into_iter().chain([worst]);
+    let cells = cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned()));
+    [metrics.n.to_string()].into_iter().chain(cells).collect()
 }
 
 /// The metrics that the data of a page hold.

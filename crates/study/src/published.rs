@@ -52,24 +52,6 @@ impl TableMetric {
         }
     }
 
-    /// For the axis of a box plot, in which coverage is shown as its distance to what was asked.
-    #[must_use]
-    pub fn box_label(self) -> &'static str {
-        match self {
-            Self::Picp => "PICP - asked (points)",
-            other => other.label(),
-        }
-    }
-
-    /// What a box plot subtracts.
-    #[must_use]
-    pub fn box_origin(self, coverage: f64) -> f64 {
-        match self {
-            Self::Picp => 100.0 * coverage,
-            _ => 0.0,
-        }
-    }
-
     /// Its value in the paper's units; none of a simulation that diverged.
     #[must_use]
     pub fn of(self, metrics: &Metrics) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Arguments of `fit`: every one a key of the configuration file as well.
+//! Arguments of `fit`: settings are keys of the configuration file as well. A budget is not, since time repeats nothing.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use intervalid_model::Metrics;
-use intervalid_report::{Comparison, Page, compare_page, linear_baseline};
+use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::fit::METRICS;
 use super::report::read_page;
 use crate::args::CompareArgs;
 use crate::error::Failure;
-use crate::format::{percent, significant, table};
+use crate::format::{percent, table};
 use crate::output::Output;
 use crate::write::OutFile;
 
@@ -42,24 +42,18 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
             read(folder)
         })
         .collect::<Result<_, _>>()?;
-    let is_linear = |fit: &Value| fit["model"] == "arx";
-    // Pages are needed for the linear model beside the fits, and to write one; folders of earlier versions have none.
-    let wants_pages = args.out.is_some() || !fits.iter().any(is_linear);
-    let pages: Vec<Option<Page>> = args
-        .folders
-        .iter()
-        .map(|folder| match (wants_pages, args.out.is_some()) {
-            (_, true) => read_page(folder).map(Some),
-            (true, _) => Ok(read_page(folder).ok()),
-            _ => Ok(None),
-        })
-        .collect::<Result<_, _>>()?;
+    let has_linear = fits.iter().any(|fit| fit["model"] == "arx");
     if let Some(path) = &args.out {
-        write_page(path, &args.folders, &pages)?;
+        write_page(path, &args.folders)?;
     }
-    let linear = (!fits.iter().any(is_linear))
-        .then(|| pages.iter().flatten().find_map(linear_baseline))
-        .flatten();
+    // Folders of earlier versions have no page to take it from.
+    let linear = match has_linear {
+        true => None,
+        false => args
+            .folders
+            .iter()
+            .find_map(|folder| linear_baseline(&read_page(folder).ok()?)),
+    };
     if output.is_json() {
         return output.json(&Report {
             fits,
@@ -71,10 +65,14 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
         .folders
         .iter()
         .zip(&fits)
-        .map(|(folder, fit)| row(folder, fit))
+        .map(|(folder, fit)| {
+            let kind = [word(fit, "model"), word(fit, "strategy")];
+            let seconds = fit["train_seconds"].as_f64();
+            row(folder.display().to_string(), fit, kind, seconds, &test_metrics(fit))
+        })
         .collect();
     if let Some((name, metrics)) = &linear {
-        rows.push(linear_row(name, metrics, &fits[0]));
+        rows.push(row(format!("({name})"), &fits[0], ["arx", "-"], None, metrics));
     }
     let header = [
         "fit", "data", "model", "strategy", "RMSE", "fit", "PICP", "asked", "PINAW", "CWC", "score", "time",
@@ -84,7 +82,7 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
     if fits.iter().any(|fit| dataset(fit) != dataset(&fits[0])) {
         output.warning("these fits are of different data sets: their numbers do not compare");
     }
-    if !fits.iter().any(is_linear) && linear.is_none() {
+    if !has_linear && linear.is_none() {
         output.story(
             "No linear model among them: `intervalid fit DATA --model arx` shows whether a network is worth it.",
         )?;
@@ -122,54 +120,62 @@ fn read(folder: &Path) -> Result<Value, Failure> {
     }
 }
 
-fn row(folder: &Path, fit: &Value) -> Vec<String> {
+/// Metrics of the test part; means where there are several outputs.
+fn test_metrics(fit: &Value) -> Metrics {
     let test = &fit["test"];
     // Several outputs: an object per measure, of which `all` is the mean.
     let number = |name: &str| test[name].as_f64().or_else(|| test[name]["all"].as_f64());
-    let cell = |name: &str, text: fn(f64) -> String| number(name).map_or_else(|| "-".to_owned(), text);
-    let word = |name: &str| fit[name].as_str().unwrap_or("-").to_owned();
-    let own = |name: &str, text: fn(f64) -> String| fit[name].as_f64().map_or_else(|| "-".to_owned(), text);
+    Metrics {
+        rmse: number("rmse"),
+        fit_percent: number("fit_percent"),
+        picp: number("picp"),
+        pinaw: number("pinaw"),
+        cwc: number("cwc"),
+        interval_score: number("interval_score"),
+        ..Metrics::default()
+    }
+}
+
+/// Whose row it is, model, strategy and seconds of training, then its metrics in the order of the heading.
+fn row(
+    name: String,
+    fit: &Value,
+    [model, strategy]: [&str; 2],
+    seconds: Option<f64>,
+    metrics: &Metrics,
+) -> Vec<String> {
+    let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let [rmse, fit_percent, picp, pinaw, cwc, score] = metric_texts(metrics).map(cell);
     vec![
-        folder.display().to_string(),
-        word("dataset"),
-        word("model"),
-        word("strategy"),
-        cell("rmse", |value| significant(value, 4)),
-        cell("fit_percent", |value| format!("{value:.1} %")),
-        cell("picp", percent),
-        own("coverage", percent),
-        cell("pinaw", percent),
-        cell("cwc", |value| significant(value, 3)),
-        cell("interval_score", |value| significant(value, 4)),
-        own("train_seconds", |value| format!("{value:.1} s")),
+        name,
+        word(fit, "dataset").to_owned(),
+        model.to_owned(),
+        strategy.to_owned(),
+        rmse,
+        fit_percent,
+        picp,
+        cell(fit["coverage"].as_f64().map(percent)),
+        pinaw,
+        cwc,
+        score,
+        cell(seconds.map(|value| format!("{value:.1} s"))),
     ]
 }
 
-/// The linear model that a fit was judged beside.
-fn linear_row(name: &str, metrics: &Metrics, fit: &Value) -> Vec<String> {
-    let cell = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
-    vec![
-        format!("({name})"),
-        fit["dataset"].as_str().unwrap_or("-").to_owned(),
-        "arx".to_owned(),
-        "-".to_owned(),
-        cell(metrics.rmse, |value| significant(value, 4)),
-        cell(metrics.fit_percent, |value| format!("{value:.1} %")),
-        cell(metrics.picp, percent),
-        cell(fit["coverage"].as_f64(), percent),
-        cell(metrics.pinaw, percent),
-        cell(metrics.cwc, |value| significant(value, 3)),
-        cell(metrics.interval_score, |value| significant(value, 4)),
-        "-".to_owned(),
-    ]
+fn word<'a>(fit: &'a Value, name: &str) -> &'a str {
+    fit[name].as_str().unwrap_or("-")
 }
 
-fn write_page(path: &Path, folders: &[PathBuf], pages: &[Option<Page>]) -> Result<(), Failure> {
+fn write_page(path: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
+    let pages: Vec<Page> = folders
+        .iter()
+        .map(|folder| read_page(folder))
+        .collect::<Result<_, _>>()?;
     let file = OutFile::open(path, "--out")?;
     let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     let fits: Vec<Comparison<'_>> = names
         .iter()
-        .zip(pages.iter().flatten())
+        .zip(&pages)
         .map(|(name, page)| Comparison { name, page })
         .collect();
     file.write(compare_page(&fits)?.to_html()?.as_bytes())

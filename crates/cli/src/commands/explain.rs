@@ -87,6 +87,9 @@ pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
         "\nElasticity is the width of a parameter's interval over its size, summed over the outputs of a layer.\n\
          Where a parameter is (near) zero that ratio is unbounded: such parameters are counted and not summed.",
     )?;
+    if model.members() > 1 {
+        output.story(format_args!("Shown is the first of {} networks.", model.members()))?;
+    }
     if let Some(folder) = &args.out {
         output.story(format_args!("Written to {}", folder.display()))?;
     }

@@ -23,7 +23,8 @@ impl<'a> Budget<'a> {
     pub(super) fn new(options: &AutoOptions<'a>) -> Self {
         Self {
             threads: options.threads.max(1),
-            deadline: options.budget.map(|budget| Instant::now() + budget),
+            // A time beyond all clocks is no limit.
+            deadline: options.budget.and_then(|budget| Instant::now().checked_add(budget)),
             observer: options.observer,
             interrupted: AtomicBool::new(false),
             is_lifted: AtomicBool::new(false),

@@ -1,6 +1,8 @@
 //! A look at the record before anything is fitted.
 
-use intervalid_data::{Dataset, DeadTimeConfig, Experiment, Part, Split, describe, estimate_dead_time};
+use intervalid_data::{
+    Dataset, DeadTimeConfig, Experiment, Part, Split, describe, estimate_dead_time, levinson_durbin,
+};
 use serde::Serialize;
 
 /// Something about a record that a user should know, in plain words.
@@ -116,27 +118,7 @@ fn excitation(values: &[f64]) -> usize {
             later.zip(values).map(|(a, b)| (a - centre) * (b - centre)).sum()
         })
         .collect();
-    // Levinson–Durbin: the error of predicting a tap from those before it.
-    let mut filter = vec![1.0];
-    let mut error = covariance[0];
-    for lag in 1..TAPS {
-        if error <= 1e-3 * covariance[0] {
-            return lag;
-        }
-        let sum: f64 = filter
-            .iter()
-            .enumerate()
-            .map(|(index, a)| a * covariance[lag - index])
-            .sum();
-        let reflection = -sum / error;
-        let previous: Vec<f64> = filter.clone();
-        filter.push(0.0);
-        for index in 1..=lag {
-            filter[index] += reflection * previous[lag - index];
-        }
-        error *= 1.0 - reflection * reflection;
-    }
-    TAPS
+    levinson_durbin(&covariance, 1e-3 * covariance[0]).len()
 }
 
 #[cfg(test)]

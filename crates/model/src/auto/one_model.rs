@@ -1,24 +1,33 @@
 //! Blockwise calibration of a model whose settings were given, not searched.
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use intervalid_data::{Dataset, Part, Segment, Split};
 
 use super::folds::Folds;
 use crate::calibration::{BlockScores, calibrate};
 use crate::config::FitConfig;
-use crate::error::Result;
+use crate::error::{ModelError, Result};
 use crate::model::Model;
 use crate::parallel::map_parallel;
-use crate::train::FitOptions;
+use crate::train::{FitOptions, Progress};
 
 /// The same model with its band scaled on blocks of training and validation data: models of the same settings are fitted
 /// without each block, five of them, and simulate it (see [`calibrate`]). The point prediction is not changed.
 ///
 /// The epochs of each are chosen on the block after the one it will be judged on, so that what judges has chosen nothing.
-/// Works for every kind of model; the result does not depend on `threads`.
+/// Works for every kind of model; the result does not depend on `threads`. Set from elsewhere (Ctrl-C), `stop` ends it.
 ///
 /// # Errors
-/// If the record is too short to fit without a block, or such a fit fails.
-pub fn calibrate_on_blocks(dataset: &Dataset, split: &Split, model: Model, threads: usize) -> Result<Model> {
+/// If the record is too short to fit without a block, such a fit fails, or it was stopped.
+pub fn calibrate_on_blocks(
+    dataset: &Dataset,
+    split: &Split,
+    model: Model,
+    threads: usize,
+    stop: &AtomicBool,
+) -> Result<Model> {
     let folds = Folds::new(dataset, split)?;
     let config = FitConfig {
         lag_search: false,
@@ -33,7 +42,19 @@ pub fn calibrate_on_blocks(dataset: &Dataset, split: &Split, model: Model, threa
             validation: choosing.clone(),
             test: Part::from_segments(Vec::new()),
         };
-        let (blind, _) = Model::fit(dataset, &blind, &config, FitOptions::default())?;
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let mut observer = |_: &Progress| match is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let options = FitOptions {
+            observer: Some(&mut observer),
+            ..FitOptions::default()
+        };
+        let (blind, _) = Model::fit(dataset, &blind, &config, options)?;
+        if is_stopped() {
+            return Err(ModelError::Interrupted { epoch: 0 });
+        }
         let runs = folds.approaches(fold).into_iter().map(|(run, _)| run).collect();
         let bands = blind.simulate(dataset, &Part::from_segments(runs))?;
         (0..outputs).map(|output| folds.scores(fold, &bands, output)).collect()

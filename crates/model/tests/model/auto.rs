@@ -1,11 +1,13 @@
 //! `auto` on systems whose truth is known, and on records of awkward shapes.
 
+use std::sync::atomic::AtomicBool;
+
 use intervalid_data::{
     Channel, Dataset, Experiment, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
 };
 use intervalid_model::{
-    AutoConfig, AutoFit, AutoOptions, FitConfig, FitOptions, Metrics, Model, ModelKind, Strategy, calibrate_on_blocks,
-    evaluate, fit_auto,
+    AutoConfig, AutoFit, AutoOptions, FitConfig, FitOptions, Metrics, Model, ModelError, ModelKind, Strategy,
+    calibrate_on_blocks, evaluate, fit_auto,
 };
 
 fn search(dataset: &Dataset, config: &AutoConfig, threads: usize) -> (AutoFit, Split) {
@@ -260,9 +262,12 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
         };
         let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
         let plain = model.simulate(dataset, &split.test).expect("simulates");
-        let [one, two] =
-            [1, 2].map(|threads| calibrate_on_blocks(dataset, &split, model.clone(), threads).expect("calibrates"));
+        let [one, two] = [1, 2].map(|threads| {
+            calibrate_on_blocks(dataset, &split, model.clone(), threads, &AtomicBool::new(false)).expect("calibrates")
+        });
         assert_eq!(one, two, "{kind}: whatever the threads");
+        let stopped = calibrate_on_blocks(dataset, &split, model, 1, &AtomicBool::new(true));
+        assert!(matches!(stopped, Err(ModelError::Interrupted { .. })), "{kind}");
         let scaled = one.simulate(dataset, &split.test).expect("simulates");
         assert_eq!(plain[0].centre, scaled[0].centre, "{kind}: the same simulation");
         assert_ne!(plain[0].upper, scaled[0].upper, "{kind}: another band");

@@ -1,6 +1,6 @@
 //! Which parameters and inputs carry the uncertainty.
 
-use intervalid_model::{Elasticity, LayerElasticity, Model, Role};
+use intervalid_model::{ChannelElasticity, Elasticity, LayerElasticity, Model, Role};
 use serde::Serialize;
 
 use crate::chart::{BarsChart, Chart, HeatChart};
@@ -20,26 +20,24 @@ pub(super) struct ElasticityView {
 pub(super) fn view(model: &Model) -> Option<ElasticityView> {
     let elasticity = Elasticity::of(model).ok()?;
     let first = elasticity.layers.first();
+    let whose = match model.members() {
+        1 => String::new(),
+        members => format!("Shown is the first of {members} networks. "),
+    };
     Some(ElasticityView {
         channels: first.map(bars),
-        reading: first.map_or_else(String::new, reading),
+        reading: whose + &first.map_or_else(String::new, reading),
         layers: elasticity.layers.iter().map(heat_map).collect(),
     })
 }
 
-/// Regressor and bias; recurrent channels are many and only in the map.
+/// Names and sums; recurrent channels are only in the map.
 fn shown(layer: &LayerElasticity) -> Vec<(String, Option<f64>)> {
-    let channels = layer.channels.iter().filter(|channel| channel.role != Role::Recurrent);
-    channels
-        .map(|channel| {
-            let all_unbounded = channel.unbounded() == channel.parameters.len();
-            let name = match channel.role {
-                Role::Bias => "bias".to_owned(),
-                _ => channel.name.clone(),
-            };
-            (name, (!all_unbounded).then(|| channel.sum()))
-        })
-        .collect()
+    let name = |channel: &ChannelElasticity| match channel.role {
+        Role::Bias => "bias".to_owned(),
+        _ => channel.name.clone(),
+    };
+    layer.inputs().map(|(channel, sum)| (name(channel), sum)).collect()
 }
 
 fn bars(layer: &LayerElasticity) -> Chart {

@@ -1,10 +1,10 @@
 //! Box plots over seeds, with the published values beside ours.
 
-use intervalid_study::figures::{model_colour, model_label};
-use intervalid_study::{Cell, RunRecord, Spec, TableMetric, published};
+use intervalid_figure::BoxPanel;
+use intervalid_study::figures::{SeedBoxes, seed_boxes};
+use intervalid_study::{RunRecord, Spec};
 use serde::Serialize;
 
-use super::groups::group_id;
 use crate::chart::{BoxGroup, BoxesChart, Chart, Reference};
 use crate::column::rounded;
 use crate::text::asked;
@@ -17,58 +17,30 @@ pub(super) struct BoxesView {
 }
 
 pub(super) fn views(spec: &Spec, runs: &[RunRecord]) -> Vec<BoxesView> {
-    let mut views = Vec::new();
-    for dataset in &spec.datasets {
-        for &coverage in &spec.coverages {
-            let shown: Vec<&RunRecord> = runs
-                .iter()
-                .filter(|run| run.cell.dataset == *dataset && (run.cell.coverage - coverage).abs() < 1e-9)
-                .collect();
-            if shown.is_empty() {
-                continue;
-            }
-            let mut models: Vec<&Cell> = Vec::new();
-            for run in &shown {
-                if !models.iter().any(|cell| group_id(cell) == group_id(&run.cell)) {
-                    models.push(&run.cell);
-                }
-            }
-            models.sort_by_key(|cell| (model_colour(cell), model_label(cell)));
-            views.push(BoxesView {
-                name: format!("{dataset}, {}", asked(coverage)),
-                charts: TableMetric::ALL.map(|metric| chart(metric, &models, &shown)).to_vec(),
-            });
-        }
-    }
-    views
+    let view = |boxes: SeedBoxes| BoxesView {
+        name: format!("{}, {}", boxes.dataset, asked(boxes.coverage)),
+        charts: boxes.plot.panels.into_iter().map(chart).collect(),
+    };
+    seed_boxes(spec, runs).into_iter().map(view).collect()
 }
 
-fn chart(metric: TableMetric, models: &[&Cell], runs: &[&RunRecord]) -> Chart {
-    let group = |cell: &&Cell| {
-        let origin = metric.box_origin(cell.coverage);
-        let own = runs.iter().filter(|run| group_id(&run.cell) == group_id(cell));
-        let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.all)? - origin));
-        let (strategy, margin) = (cell.strategy, cell.margin);
-        let printed = published(&cell.dataset, cell.model, strategy, margin, cell.coverage, metric);
-        BoxGroup {
-            label: model_label(cell),
-            colour: model_colour(cell),
-            values: rounded(values),
-            published: printed.map(|value| [value.mean - origin, value.std]),
-        }
+/// The panel of a figure as the page's script draws it.
+fn chart(panel: BoxPanel) -> Chart {
+    let group = |group: intervalid_figure::BoxGroup| BoxGroup {
+        label: group.label,
+        colour: group.colour,
+        values: rounded(group.values),
+        published: group.published.map(|value| [value.mean, value.standard_deviation]),
+    };
+    let reference = |target: intervalid_figure::Target| Reference {
+        value: target.value,
+        label: target.label,
     };
     Chart::Boxes(BoxesChart {
-        title: metric.box_label().to_owned(),
-        y_label: metric.box_label().to_owned(),
-        groups: models.iter().map(group).collect(),
-        references: match metric {
-            TableMetric::Picp => vec![Reference {
-                value: 0.0,
-                label: "asked".to_owned(),
-            }],
-            _ => Vec::new(),
-        },
-        // Missing coverage is punished exponentially.
-        log: metric == TableMetric::Cwc,
+        y_label: panel.title.clone(),
+        title: panel.title,
+        groups: panel.groups.into_iter().map(group).collect(),
+        references: panel.target.into_iter().map(reference).collect(),
+        log: panel.log,
     })
 }

@@ -7,19 +7,41 @@ use crate::cell::Cell;
 use crate::error::Result;
 use crate::published::{TableMetric, published};
 use crate::record::RunRecord;
+use crate::spec::Spec;
 use crate::store::Store;
 
 /// Panels of a figure.
 const PANELS: [TableMetric; 4] = TableMetric::ALL;
+
+/// The seeds of every model on one data set at one coverage, before they are drawn.
+pub struct SeedBoxes {
+    /// Data set.
+    pub dataset: String,
+    /// Coverage asked.
+    pub coverage: f64,
+    /// A panel per metric.
+    pub plot: BoxPlot,
+}
 
 /// One figure per data set and coverage.
 ///
 /// # Errors
 /// If the database cannot be read or a figure not be drawn.
 pub fn box_plots(store: &Store) -> Result<Vec<NamedFigure>> {
-    let spec = store.spec()?;
-    let runs = store.runs()?;
-    let mut figures = Vec::new();
+    let boxes = seed_boxes(&store.spec()?, &store.runs()?);
+    let draw = |boxes: &SeedBoxes| {
+        Ok(NamedFigure {
+            name: labels::file(&["boxes", &boxes.dataset, &labels::share(boxes.coverage)]),
+            figure: boxes.plot.draw(&Style::new(Theme::Light))?,
+        })
+    };
+    boxes.iter().map(draw).collect()
+}
+
+/// What [`box_plots`] draws; data sets and coverages without runs are left out.
+#[must_use]
+pub fn seed_boxes(spec: &Spec, runs: &[RunRecord]) -> Vec<SeedBoxes> {
+    let mut boxes = Vec::new();
     for dataset in &spec.datasets {
         for &coverage in &spec.coverages {
             let shown: Vec<&RunRecord> = runs
@@ -31,7 +53,10 @@ pub fn box_plots(store: &Store) -> Result<Vec<NamedFigure>> {
             }
             let models = models(&shown);
             let panel = |&metric: &TableMetric| BoxPanel {
-                title: metric.box_label().to_owned(),
+                title: match metric {
+                    TableMetric::Picp => "PICP - asked (points)".to_owned(),
+                    metric => metric.label().to_owned(),
+                },
                 groups: models.iter().map(|cell| group(metric, cell, &shown)).collect(),
                 target: (metric == TableMetric::Picp).then(|| Target {
                     value: 0.0,
@@ -41,19 +66,19 @@ pub fn box_plots(store: &Store) -> Result<Vec<NamedFigure>> {
                 log: metric == TableMetric::Cwc,
                 ..BoxPanel::default()
             };
-            let plot = BoxPlot {
-                title: format!("{dataset}, {} asked", labels::percent(coverage)),
-                panels: PANELS.iter().map(panel).collect(),
-                columns: 2,
-                published_label: "published mean ± std".to_owned(),
-            };
-            figures.push(NamedFigure {
-                name: labels::file(&["boxes", dataset, &labels::share(coverage)]),
-                figure: plot.draw(&Style::new(Theme::Light))?,
+            boxes.push(SeedBoxes {
+                dataset: dataset.clone(),
+                coverage,
+                plot: BoxPlot {
+                    title: format!("{dataset}, {} asked", labels::percent(coverage)),
+                    panels: PANELS.iter().map(panel).collect(),
+                    columns: 2,
+                    published_label: "published mean ± std".to_owned(),
+                },
             });
         }
     }
-    Ok(figures)
+    boxes
 }
 
 /// One cell per model, in the order of the study.
@@ -71,7 +96,11 @@ fn models<'a>(runs: &[&'a RunRecord]) -> Vec<&'a Cell> {
 /// The seeds of one model. Coverage is shown as its distance to what was asked.
 fn group(metric: TableMetric, cell: &Cell, runs: &[&RunRecord]) -> BoxGroup {
     let label = labels::of(cell);
-    let asked = metric.box_origin(cell.coverage);
+    let asked = if metric == TableMetric::Picp {
+        100.0 * cell.coverage
+    } else {
+        0.0
+    };
     let own = runs.iter().filter(|run| labels::of(&run.cell) == label);
     let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.all)? - asked));
     let (strategy, margin) = (cell.strategy, cell.margin);

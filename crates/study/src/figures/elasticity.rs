@@ -44,18 +44,10 @@ pub fn elasticity_bars(title: &str, models: &[(&str, &Elasticity)]) -> Result<Fi
         .iter()
         .filter_map(|(name, elasticity)| Some(((*name).to_owned(), first(elasticity)?)))
         .collect();
-    // Recurrent channels are many and differ between networks; the regressor and the bias are what models share.
     let shown = |layer: &LayerElasticity| -> Vec<(String, f64)> {
-        let channels = layer
-            .channels
-            .iter()
-            .filter(|channel| channel.role != intervalid_model::Role::Recurrent);
-        channels
-            .map(|channel| {
-                let all_unbounded = channel.unbounded() == channel.parameters.len();
-                let value = if all_unbounded { f64::INFINITY } else { channel.sum() };
-                (channel.name.clone(), value)
-            })
+        let inputs = layer.inputs();
+        inputs
+            .map(|(channel, sum)| (channel.name.clone(), sum.unwrap_or(f64::INFINITY)))
             .collect()
     };
     let categories = layers.first().map(|(_, layer)| shown(layer)).unwrap_or_default();

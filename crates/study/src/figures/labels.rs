@@ -31,8 +31,7 @@ pub fn of(cell: &Cell) -> String {
 }
 
 /// One colour per way to an interval.
-#[must_use]
-pub fn colour(cell: &Cell) -> usize {
+pub(super) fn colour(cell: &Cell) -> usize {
     match (cell.model.method(), cell.strategy) {
         (Method::Interval, Some(Strategy::Joint)) => 1,
         (Method::Interval, _) => 0,

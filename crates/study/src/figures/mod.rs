@@ -11,9 +11,9 @@ use intervalid_model::{Elasticity, ModelKind};
 use crate::error::Result;
 use crate::store::Store;
 
-pub use boxes::box_plots;
+pub use boxes::{SeedBoxes, box_plots, seed_boxes};
 pub use elasticity::{elasticity_bars, elasticity_heat_maps};
-pub use labels::{colour as model_colour, of as model_label};
+pub use labels::of as model_label;
 pub use snapshots::snapshots;
 
 /// The data set whose elasticity the paper shows.

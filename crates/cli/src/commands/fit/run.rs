@@ -80,9 +80,11 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         Plan::One { config, calibrate } => {
             train(&dataset, &split, config, &checkpoint, output).and_then(|(model, info)| {
                 let model = match calibrate {
-                    true => output.working("calibrating on held-out blocks", || {
-                        calibrate_on_blocks(&dataset, &split, model, threads(args.threads))
-                    })?,
+                    true => output
+                        .working("calibrating on held-out blocks", || {
+                            calibrate_on_blocks(&dataset, &split, model, threads(args.threads), interrupt::flag())
+                        })
+                        .map_err(not_calibrated)?,
                     false => model,
                 };
                 Ok((model, info, None))
@@ -185,6 +187,14 @@ fn train(
         return Err(interrupted(info.epochs_run()));
     }
     Ok((model, info))
+}
+
+fn not_calibrated(error: ModelError) -> Failure {
+    match error {
+        ModelError::Interrupted { .. } => Failure::run(anyhow!("interrupted while calibrating"))
+            .with_hint("run the same command again: training is not repeated"),
+        error => error.into(),
+    }
 }
 
 fn interrupted(epochs: usize) -> Failure {
