@@ -28,6 +28,7 @@ mod config;
 mod elasticity;
 mod error;
 mod feed;
+mod fingerprint;
 #[cfg(test)]
 mod fixtures;
 mod gaussian;
@@ -51,6 +52,7 @@ mod recursion;
 mod region;
 mod signature;
 mod simulate;
+mod simulator;
 mod tensors;
 mod train;
 
@@ -58,7 +60,7 @@ pub use auto::{
     AutoConfig, AutoFit, AutoInfo, AutoObserver, AutoOptions, AutoProgress, CandidateInfo, Finding,
     calibrate_on_blocks, fit_auto, inspect,
 };
-pub use calibration::{BlockScores, Calibration, OnlineBand, Scaling, calibrate, online_bands};
+pub use calibration::{BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands};
 pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
@@ -81,6 +83,7 @@ pub use prediction::Band;
 pub use recursion::RecursionMode;
 pub use region::TrainingRegion;
 pub use signature::Signature;
+pub use simulator::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,
     fit_cascades, fit_gaussian,
