@@ -8,6 +8,7 @@ mod error;
 mod fit;
 mod model;
 mod record;
+mod simulator;
 mod watch;
 
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ mod _intervalid {
     use crate::model::Model;
     #[pymodule_export]
     use crate::record::{Record, available_data};
+    #[pymodule_export]
+    use crate::simulator::Simulator;
 
     use pyo3::prelude::*;
 

@@ -33,6 +33,7 @@ from .estimators import (
 )
 from .prediction import Prediction, Sample
 from .record import Record, available_data, load_data
+from .simulator import Simulator, Step
 
 __all__ = [
     "ARX",
@@ -52,6 +53,8 @@ __all__ = [
     "Prediction",
     "Record",
     "Sample",
+    "Simulator",
+    "Step",
     "__version__",
     "available_data",
     "errors",

@@ -18,6 +18,7 @@ from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .prediction import Prediction
 from .record import Record
+from .simulator import Simulator
 
 #: Called with a dict after every epoch; a true answer stops training with the best epoch so far.
 Callback = Callable[[dict[str, Any]], "bool | None"]
@@ -299,6 +300,11 @@ class Estimator:
         if any(value is None for value in values):
             return float("-inf")
         return float(np.mean([1.0 - (1.0 - value / 100.0) ** 2 for value in values]))
+
+    def simulator(self, y0: ArrayLike | None = None, u0: ArrayLike | None = None) -> Simulator:
+        """The model step by step, for use beside a plant; started where y0 (and u0, the inputs of the same samples) are given."""
+        simulator = Simulator(self._fitted())
+        return simulator if y0 is None else simulator.reset(y0, u0)
 
     def elasticity(self) -> Elasticity:
         """How far each parameter of an interval network may move, relative to its size."""

@@ -28,10 +28,14 @@ __all__ = [
     "ModelFormatError",
     "NonFiniteError",
     "NotFittedError",
+    "NotStepwiseError",
     "OptionError",
+    "OrderError",
     "ReportError",
+    "RunDivergedError",
     "SettingError",
     "ShapeError",
+    "StateError",
     "TooShortError",
     "UnknownDataError",
 ]
@@ -110,6 +114,22 @@ class DivergedError(IntervalidError, RuntimeError):
 
 class InterruptedFitError(IntervalidError, RuntimeError):
     """Training was stopped before any epoch was worth keeping."""
+
+
+class NotStepwiseError(IntervalidError, TypeError):
+    """A model of this kind cannot run step by step."""
+
+
+class OrderError(IntervalidError, RuntimeError):
+    """A running simulation was asked for something that it cannot do now."""
+
+
+class RunDivergedError(IntervalidError, ArithmeticError):
+    """A running simulation left every reasonable range."""
+
+
+class StateError(IntervalidError, ValueError):
+    """A saved state does not belong to the model, or is damaged."""
 
 
 class ModelFileError(IntervalidError, OSError):
