@@ -110,7 +110,7 @@ impl Plan {
     pub fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
         let (lags, initial, given): (Lags, InitialState, bool) = match self {
             Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
-            Self::Search(config) => (config.lags.unwrap_or(SHORTEST), config.initial, config.lags.is_some()),
+            Self::Search(config) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),
         };
         for part in [&split.test, &split.validation] {
             if !part.is_empty() {

@@ -146,7 +146,8 @@ fn settings_of_one_network_are_refused_or_mean_the_paper() {
     assert_eq!(preset(&[]), "auto");
     assert_eq!(preset(&["--model", "inode", "--coverage", "0.95"]), "auto");
     assert_eq!(preset(&["--hidden", "8"]), "paper");
-    assert_eq!(preset(&["--model", "ilstm"]), "paper");
+    assert_eq!(preset(&["--model", "ilstm"]), "auto");
+    assert_eq!(preset(&["--model", "blstm"]), "paper");
 }
 
 #[test]

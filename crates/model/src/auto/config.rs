@@ -14,9 +14,9 @@ use crate::kind::{ModelKind, Precision};
 ///
 /// | field | default | meaning |
 /// |---|---|---|
-/// | `model` | none | only models of this kind: `arx` or `inode` |
+/// | `model` | none | only models of this kind: `arx`, `inode` or `ilstm` |
 /// | `lags` | none | only these lags |
-/// | `initial` | measured | how simulations start |
+/// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up |
 /// | `coverage` | 0.9 | share of samples that the band should hold |
 /// | `rounds` | 3 | most rounds of networks; fewer are faster |
 /// | `precision` | f32 | of the network that is kept; the search itself is in f64 |
@@ -28,8 +28,8 @@ pub struct AutoConfig {
     pub model: Option<ModelKind>,
     /// Only these lags.
     pub lags: Option<Lags>,
-    /// How simulations start.
-    pub initial: InitialState,
+    /// How simulations start; none leaves it to the search.
+    pub initial: Option<InitialState>,
     /// Share of samples that the band should hold.
     pub coverage: f64,
     /// Most rounds of networks.
@@ -45,7 +45,7 @@ impl Default for AutoConfig {
         Self {
             model: None,
             lags: None,
-            initial: InitialState::Measured,
+            initial: None,
             coverage: 0.9,
             rounds: 3,
             precision: Precision::F32,
@@ -61,9 +61,10 @@ impl AutoConfig {
     /// [`ModelError::Option`] naming the first option outside its range.
     pub fn check(&self) -> Result<()> {
         if let Some(model) = self.model
-            && !matches!(model, ModelKind::Arx | ModelKind::Inode)
+            && !matches!(model, ModelKind::Arx | ModelKind::Inode | ModelKind::Ilstm)
         {
-            return Err(ModelError::option("model", model, "arx or inode, which are searched"));
+            let expected = "arx, inode or ilstm, which are searched";
+            return Err(ModelError::option("model", model, expected));
         }
         if self.rounds > 3 {
             return Err(ModelError::option("rounds", self.rounds, "at most 3"));
@@ -71,16 +72,22 @@ impl AutoConfig {
         if let Some(lags) = self.lags {
             Lags::new(lags.nx, lags.nd, lags.ny)?;
         }
-        self.fit_config(ModelKind::Arx, self.lags.unwrap_or(Lags { nx: 0, nd: 0, ny: 1 }))
-            .check()
+        let lags = self.lags.unwrap_or(Lags { nx: 0, nd: 0, ny: 1 });
+        self.fit_config(ModelKind::Arx, lags, self.initial()).check()
+    }
+
+    /// How simulations start that have no state but their outputs.
+    #[must_use]
+    pub fn initial(&self) -> InitialState {
+        self.initial.unwrap_or(InitialState::Measured)
     }
 
     /// The part of a fit's configuration that the search does not choose.
-    pub(super) fn fit_config(&self, model: ModelKind, lags: Lags) -> FitConfig {
+    pub(super) fn fit_config(&self, model: ModelKind, lags: Lags, initial: InitialState) -> FitConfig {
         FitConfig {
             model,
             lags,
-            initial: self.initial,
+            initial,
             coverage: self.coverage,
             precision: self.precision,
             seed: self.seed,

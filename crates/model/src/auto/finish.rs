@@ -1,6 +1,6 @@
 //! From the chosen candidate to a calibrated model.
 
-use intervalid_data::{Dataset, Normaliser, Part, Split, WindowConfig};
+use intervalid_data::{Dataset, Normaliser, Part, Split};
 use intervalid_interval::Real;
 
 use super::budget::Budget;
@@ -62,7 +62,7 @@ pub(super) fn finish_linear(
         signature,
         config: FitConfig {
             precision: Precision::F64,
-            ..config.fit_config(ModelKind::Arx, chosen.lags)
+            ..config.fit_config(ModelKind::Arx, chosen.lags, config.initial())
         },
     });
     let model = model.calibrated(Some(calibration.clone()))?;
@@ -131,7 +131,7 @@ fn margins<T: Real>(
         .map(|segment| segment.len())
         .max()
         .unwrap_or(2);
-    let shortest = config.initial.unscored() + 2;
+    let shortest = recipe.initial.unscored() + 2;
     let length = recipe.window.min(longest / 2).max(shortest);
     let step = (folds.all.samples() * length / MARGIN_SAMPLES).max(length / 8).max(1);
     let split = Split {
@@ -140,13 +140,10 @@ fn margins<T: Real>(
         test: Part::default(),
     };
     let mut settings = FitConfig {
-        hidden: recipe.hidden.clone(),
-        linear_path: true,
-        window: WindowConfig { length, step },
         epochs: MARGIN_EPOCHS,
         schedule: Schedule::Cosine,
         margin: Margin::Abs,
-        ..config.fit_config(ModelKind::Inode, recipe.lags)
+        ..recipe.fit_config(config, length, step)
     };
     let theta: Vec<T> = theta.iter().map(|&value| T::of(value)).collect();
     // Width is nearly proportional to small margins: two looks at it find those of the errors' size.

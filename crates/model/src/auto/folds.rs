@@ -14,6 +14,7 @@ pub(super) struct Folds<'a> {
     /// Training and validation part.
     pub(super) all: Part,
     pub(super) folds: Vec<Fold>,
+    pub(super) normaliser: Normaliser,
     pub(super) scaled: Scaled<f64>,
 }
 
@@ -32,7 +33,8 @@ const SHORTEST_BLOCK: usize = 20;
 impl<'a> Folds<'a> {
     pub(super) fn new(dataset: &'a Dataset, split: &Split) -> Result<Self> {
         let all = split.train.followed_by(&split.validation);
-        let scaled = Normaliser::fit(dataset, &all)?.scale::<f64>(dataset);
+        let normaliser = Normaliser::fit(dataset, &all)?;
+        let scaled = normaliser.scale::<f64>(dataset);
         let samples = all.samples();
         if samples < 2 * SHORTEST_BLOCK {
             let what = "a search of models";
@@ -70,6 +72,7 @@ impl<'a> Folds<'a> {
             dataset,
             all,
             folds,
+            normaliser,
             scaled,
         })
     }

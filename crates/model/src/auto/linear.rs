@@ -134,7 +134,7 @@ fn limits(folds: &Folds<'_>, config: &AutoConfig) -> LagSearchConfig {
     let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
     let samples = folds.folds.iter().map(|fold| fold.rest.samples()).min().unwrap_or(0);
     let mut search = LagSearchConfig {
-        initial: config.initial,
+        initial: config.initial(),
         ..LagSearchConfig::default()
     };
     // Six coefficients' worth of samples each at the least, or the search fits noise.
@@ -189,11 +189,11 @@ pub(super) fn fit_linear(
         return Ok(model);
     }
     let most = super::networks::most_samples(model.theta.len());
-    let windows = folds.windows(part, (lags, config.initial), WINDOW, most, 0);
+    let windows = folds.windows(part, (lags, config.initial()), WINDOW, most, 0);
     let settings = DescentConfig {
         iterations: ITERATIONS,
         ridge: 0.0,
-        initial: config.initial,
+        initial: config.initial(),
     };
     let mut descent = descend(model.clone(), &folds.scaled, &windows, settings, |_| true);
     let theta = descent.iterates.pop().unwrap_or_else(|| model.theta.clone());
@@ -207,13 +207,13 @@ pub(super) fn held_out_errors(
     fold: usize,
     config: &AutoConfig,
 ) -> Result<Option<Vec<Vec<f64>>>> {
-    let windows = folds.test_runs(fold, model.lags, config.initial)?;
+    let windows = folds.test_runs(fold, model.lags, config.initial())?;
     let mut errors = vec![Vec::new(); model.outputs];
     let mut tape = model.tape();
     for (window, first) in windows {
         let experiment = &folds.scaled.experiments()[window.experiment];
-        let is_finite = model.run(experiment, window, config.initial, &mut tape, |step, _, y| {
-            if step >= config.initial.unscored() && window.start + 1 + step >= first {
+        let is_finite = model.run(experiment, window, config.initial(), &mut tape, |step, _, y| {
+            if step >= config.initial().unscored() && window.start + 1 + step >= first {
                 for (output, y) in y.iter().enumerate() {
                     errors[output].push(experiment.output(output)[window.start + 1 + step] - y);
                 }
@@ -229,8 +229,13 @@ pub(super) fn held_out_errors(
 /// Mean squared error over a held-out block; beyond all reason if the run diverges.
 pub(super) fn held_out_mse(model: &Narx, folds: &Folds<'_>, fold: usize, config: &AutoConfig) -> Result<f64> {
     let errors = held_out_errors(model, folds, fold, config)?;
-    Ok(errors.map_or(DIVERGED, |errors| {
+    Ok(mean_square(errors.as_deref()))
+}
+
+/// Mean square of errors `[output][sample]`; without any the run has diverged.
+pub(super) fn mean_square(errors: Option<&[Vec<f64>]>) -> f64 {
+    errors.map_or(DIVERGED, |errors| {
         let count: usize = errors.iter().map(Vec::len).sum();
         errors.iter().flatten().map(|e| e * e).sum::<f64>() / count.max(1) as f64
-    }))
+    })
 }

@@ -5,7 +5,8 @@
 //! | look at the record | `findings` |
 //! | cut the training and validation parts into blocks | `folds` |
 //! | linear models: lags, least squares or simulation error | `linear` |
-//! | networks beside a linear path, in rounds that halve their number | `networks` |
+//! | networks worth a try: small ones beside a linear path, LSTMs | `recipe`, `recurrent` |
+//! | networks in rounds that halve their number | `networks` |
 //! | what held-out errors are worth as a band | `score` |
 //! | choose, refit, train margins, calibrate | `finish` |
 //! | calibrate a model that was not searched | `one_model` |
@@ -21,6 +22,8 @@ mod info;
 mod linear;
 mod networks;
 mod one_model;
+mod recipe;
+mod recurrent;
 mod score;
 mod search;
 

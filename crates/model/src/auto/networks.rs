@@ -1,4 +1,4 @@
-//! Networks beside a linear path: many recipes for a few steps, the best of them for more (successive halving).
+//! Networks: many recipes for a few steps, the best of them for more (successive halving).
 //!
 //! K. Jamieson, A. Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
 
@@ -9,22 +9,14 @@ use intervalid_data::Lags;
 use super::budget::Budget;
 use super::config::AutoConfig;
 use super::folds::Folds;
-use super::linear::{LinearFit, WINDOW, fit_linear, held_out_errors, held_out_mse};
+use super::linear::{LinearFit, fit_linear, held_out_errors, held_out_mse, mean_square};
+use super::recipe::{Recipe, recipes};
+use super::recurrent;
 use super::score::{HeldOut, Score, score};
-use crate::error::Result;
+use crate::error::{ModelError, Result};
+use crate::kind::ModelKind;
 use crate::output_error::{DescentConfig, Narx, descend};
 use crate::parallel::map_parallel;
-
-/// What decides a network besides the data and a seed.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Recipe {
-    pub(super) lags: Lags,
-    pub(super) hidden: Vec<usize>,
-    /// Penalty on weights, see [`DescentConfig::ridge`].
-    pub(super) ridge: f64,
-    /// Samples of a training window.
-    pub(super) window: usize,
-}
 
 /// One descent: θ after every step, and the error on the held-out block there.
 #[derive(Clone, Debug)]
@@ -99,7 +91,12 @@ pub(super) fn network_candidates(
     lags: Lags,
     budget: &Budget<'_>,
 ) -> Result<NetworkSearch> {
-    let mut candidates = recipes(folds, config, lags);
+    let candidate = |recipe| NetworkCandidate::new(recipe, folds);
+    let mut candidates: Vec<NetworkCandidate> = recipes(folds, config, lags).into_iter().map(candidate).collect();
+    if let (Some(model), true) = (config.model, candidates.is_empty()) {
+        let expected = "arx on a record as short as this one; `--preset paper` trains one network without a search";
+        return Err(ModelError::option("model", model, expected));
+    }
     for (index, round) in ROUNDS.iter().enumerate() {
         // Rounds run over fewer and fewer candidates: the cost of each is known beforehand.
         let running = if index == 0 {
@@ -107,11 +104,13 @@ pub(super) fn network_candidates(
         } else {
             ROUNDS[index - 1].keep
         };
-        let mean =
-            candidates.iter().map(|c| step_work(folds, c.parameters)).sum::<f64>() / candidates.len().max(1) as f64;
         let before = if index == 0 { 0 } else { ROUNDS[index - 1].steps };
+        let each = candidates
+            .iter()
+            .map(|candidate| round_work(folds, candidate, before, round.steps));
+        let mean = each.sum::<f64>() / candidates.len().max(1) as f64;
         let used = round.folds.min(folds.folds.len());
-        budget.expect((running * used * (round.steps - before)) as f64 * mean);
+        budget.expect((running * used) as f64 * mean);
     }
     let (mut done, mut capped) = (0, false);
     let mut out = Vec::new();
@@ -140,18 +139,9 @@ pub(super) fn network_candidates(
 
 impl NetworkCandidate {
     fn new(recipe: Recipe, folds: &Folds<'_>) -> Self {
-        let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
-        let regressor = recipe.lags.regressor_len(inputs, outputs);
-        let mut parameters = outputs * (regressor + 1);
-        let mut inner = regressor;
-        for &width in &recipe.hidden {
-            parameters += width * (inner + 1);
-            inner = width;
-        }
-        parameters += outputs * inner;
         Self {
+            parameters: recipe.parameters(folds),
             recipe,
-            parameters,
             rounds: 0,
             trails: vec![None; folds.folds.len()],
             steps: 0,
@@ -177,49 +167,20 @@ impl NetworkCandidate {
     }
 }
 
-/// Lags, widths, penalties and window lengths that are worth a try on a record of this size.
-fn recipes(folds: &Folds<'_>, config: &AutoConfig, linear: Lags) -> Vec<NetworkCandidate> {
-    let has_inputs = !folds.dataset.inputs().is_empty();
-    let few = |taps: usize, ny: usize| Lags {
-        nx: if has_inputs { taps } else { 0 },
-        nd: linear.nd,
-        ny,
-    };
-    let mut lags = match config.lags {
-        Some(lags) => vec![lags],
-        None => vec![linear, few(2, 2), few(4, 4)],
-    };
-    lags.dedup();
-    let samples = folds.all.samples() * folds.dataset.outputs().len();
-    let mut found: Vec<NetworkCandidate> = Vec::new();
-    for &lags in &lags {
-        for hidden in [vec![4], vec![8], vec![16], vec![8, 8]] {
-            for ridge in [0.1, 2.0] {
-                for window in [60, WINDOW] {
-                    let recipe = Recipe {
-                        lags,
-                        hidden: hidden.clone(),
-                        ridge,
-                        window,
-                    };
-                    let candidate = NetworkCandidate::new(recipe, folds);
-                    // Three samples to a parameter: a penalty does the rest.
-                    let is_small = 3 * candidate.parameters <= samples;
-                    if is_small && !found.iter().any(|other| other.recipe == candidate.recipe) {
-                        found.push(candidate);
-                    }
-                }
-            }
-        }
-    }
-    found
-}
-
 /// Multiplications in the normal equations of one step.
 fn step_work(folds: &Folds<'_>, parameters: usize) -> f64 {
     let outputs = folds.dataset.outputs().len();
     let samples = folds.all.samples().min(most_samples(parameters)) * outputs;
     (samples * parameters * parameters) as f64
+}
+
+/// Multiplications that take one fold of a candidate from `before` steps to `steps`. An LSTM is trained in one go.
+fn round_work(folds: &Folds<'_>, candidate: &NetworkCandidate, before: usize, steps: usize) -> f64 {
+    match candidate.recipe.model {
+        ModelKind::Ilstm if before > 0 => 0.0,
+        ModelKind::Ilstm => recurrent::work(folds, &candidate.recipe),
+        _ => (steps - before) as f64 * step_work(folds, candidate.parameters),
+    }
 }
 
 /// Takes candidates through a round; none if time runs out.
@@ -278,6 +239,9 @@ fn extend(
     steps: usize,
     budget: &Budget<'_>,
 ) -> Result<Option<Trail>> {
+    if recipe.model == ModelKind::Ilstm {
+        return recurrent_trail(folds, config, recipe, fold, before, budget);
+    }
     let rest = &folds.folds[fold].rest;
     let linear = fit_linear(folds, rest, config, recipe.lags, LinearFit::OneStep)?;
     // Each fold starts elsewhere, so that their mean is one over starts as well.
@@ -295,7 +259,7 @@ fn extend(
     let parameters = model.theta.len();
     let windows = folds.windows(
         rest,
-        (recipe.lags, config.initial),
+        (recipe.lags, recipe.initial),
         recipe.window,
         most_samples(parameters),
         fold,
@@ -304,7 +268,7 @@ fn extend(
     let settings = DescentConfig {
         iterations: left,
         ridge: recipe.ridge,
-        initial: config.initial,
+        initial: recipe.initial,
     };
     let work = step_work(folds, parameters);
     let mut is_cut = false;
@@ -321,6 +285,29 @@ fn extend(
         trail.iterates.push(now.theta);
     }
     Ok(Some(trail))
+}
+
+/// Trains an LSTM, unless that has been done.
+fn recurrent_trail(
+    folds: &Folds<'_>,
+    config: &AutoConfig,
+    recipe: &Recipe,
+    fold: usize,
+    before: Option<&Trail>,
+    budget: &Budget<'_>,
+) -> Result<Option<Trail>> {
+    if let Some(trail) = before {
+        return Ok(Some(trail.clone()));
+    }
+    let seed = member_seed(config.seed, fold);
+    let Some(theta) = recurrent::train(folds, config, recipe, fold, seed, budget)? else {
+        return Ok(None);
+    };
+    let errors = recurrent::held_out_errors(folds, recipe, &theta, fold)?;
+    Ok(Some(Trail {
+        errors: vec![mean_square(errors.as_deref())],
+        iterates: vec![theta],
+    }))
 }
 
 /// Seed of a fold's network.
@@ -351,8 +338,11 @@ fn judge(folds: &Folds<'_>, config: &AutoConfig, candidate: &NetworkCandidate) -
         let Some(theta) = judged.theta(fold) else {
             return Ok(judged);
         };
-        let model = judged.model(folds, theta.to_vec());
-        let Some(errors) = held_out_errors(&model, folds, fold, config)? else {
+        let errors = match judged.recipe.model {
+            ModelKind::Ilstm => recurrent::held_out_errors(folds, &judged.recipe, theta, fold)?,
+            _ => held_out_errors(&judged.model(folds, theta.to_vec()), folds, fold, config)?,
+        };
+        let Some(errors) = errors else {
             return Ok(judged);
         };
         judged.errors.push(errors);
@@ -363,7 +353,7 @@ fn judge(folds: &Folds<'_>, config: &AutoConfig, candidate: &NetworkCandidate) -
 
 impl NetworkCandidate {
     /// The network with these parameters.
-    pub(super) fn model(&self, folds: &Folds<'_>, theta: Vec<f64>) -> Narx {
+    fn model(&self, folds: &Folds<'_>, theta: Vec<f64>) -> Narx {
         Narx {
             lags: self.recipe.lags,
             inputs: folds.dataset.inputs().len(),

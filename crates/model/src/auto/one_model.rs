@@ -72,7 +72,7 @@ pub fn calibrate_on_blocks(
 }
 
 /// What is left of `part` when the samples of `block` are taken out.
-fn without(part: &Part, block: &Part) -> Part {
+pub(super) fn without(part: &Part, block: &Part) -> Part {
     let mut left: Vec<Segment> = part.segments().to_vec();
     for cut in block.segments() {
         left = left

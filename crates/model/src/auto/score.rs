@@ -1,6 +1,6 @@
 //! What held-out errors are worth: the interval score of a band of constant width, each block's width from the others.
 
-use crate::calibration::{BlockScores, quantile};
+use crate::calibration::{BlockScores, quantile, standard_error};
 
 /// Errors ŷ - y of the point predictions on held-out blocks, in standard deviations: `[block][output][sample]`.
 pub(super) type HeldOut = Vec<Vec<Vec<f64>>>;
@@ -24,10 +24,16 @@ impl Score {
         self.blocks.iter().sum::<f64>() / self.blocks.len().max(1) as f64
     }
 
-    /// Whether this is better than `other` by more than `share` on the mean, and not on one lucky block alone.
+    /// Whether this is better than `other` by more than `share` on the mean, by more than one standard error of the
+    /// difference between blocks, and not on one lucky block alone.
+    ///
+    /// **Reference.** L. Breiman, J. Friedman, R. Olshen, C. Stone, *Classification and Regression Trees*, 1984, section
+    /// 3.4.3 (the one-standard-error rule, here on paired blocks).
     pub(super) fn clearly_beats(&self, other: &Score, share: f64) -> bool {
-        let better = self.blocks.iter().zip(&other.blocks).filter(|(a, b)| a < b).count();
-        self.mean() < (1.0 - share) * other.mean() && 2 * better > self.blocks.len()
+        let gains: Vec<f64> = self.blocks.iter().zip(&other.blocks).map(|(a, b)| b - a).collect();
+        let better = gains.iter().filter(|gain| **gain > 0.0).count();
+        let gain = other.mean() - self.mean();
+        gain > share * other.mean() && gain > standard_error(&gains) && 2 * better > gains.len()
     }
 }
 
@@ -112,5 +118,7 @@ mod tests {
         assert!(!with([1.1, 1.1, 1.0]).clearly_beats(&linear, 0.02));
         assert!(with([0.9, 0.9, 3.0]).clearly_beats(&linear, 0.02));
         assert!(!with([0.99, 0.99, 3.99]).clearly_beats(&linear, 0.02));
+        // Better on two of three blocks and by a tenth on the mean, but blocks differ by more than that.
+        assert!(!with([0.9, 1.5, 3.0]).clearly_beats(&linear, 0.02));
     }
 }

@@ -61,7 +61,7 @@ pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: 
             .score
             .as_ref()
             .is_some_and(|score| score.clearly_beats(&best_linear.score, NETWORK_ADVANTAGE));
-        clearly || config.model == Some(ModelKind::Inode)
+        clearly || config.model.is_some()
     };
     let chosen = best_network.filter(wins);
     let (model, calibration, members) = match chosen {
@@ -116,16 +116,9 @@ fn table(linear: &[LinearCandidate], networks: &NetworkSearch, network_wins: boo
     });
     let networks = networks.candidates.iter().enumerate().map(|(index, candidate)| {
         let score = candidate.score.as_ref();
-        let hidden: Vec<String> = candidate.recipe.hidden.iter().map(usize::to_string).collect();
         CandidateInfo {
-            name: format!(
-                "INODE {} lags {}, ridge {}, windows of {}",
-                hidden.join("-"),
-                candidate.recipe.lags,
-                candidate.recipe.ridge,
-                candidate.recipe.window
-            ),
-            model: ModelKind::Inode,
+            name: candidate.recipe.name(),
+            model: candidate.recipe.model,
             lags: candidate.recipe.lags,
             hidden: candidate.recipe.hidden.clone(),
             parameters: candidate.parameters,
@@ -162,7 +155,7 @@ fn why(linear: &LinearCandidate, network: Option<&NetworkCandidate>, wins: bool,
             "the best linear model on held-out blocks; no network was asked for".to_owned()
         }
         (None, _) => "no network was tried or stayed finite on all held-out blocks; the best linear model".to_owned(),
-        (Some(network), true) if config.model == Some(ModelKind::Inode) => format!(
+        (Some(network), true) if config.model.is_some() => format!(
             "the best network on held-out blocks, as asked; its interval score is {:+.0} % of the best linear model's",
             share(network)
         ),

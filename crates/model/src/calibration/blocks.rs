@@ -113,14 +113,14 @@ fn share_inside(block: &Scores, scale: f64) -> f64 {
     inside as f64 / block.len().max(1) as f64
 }
 
-/// Standard error of the mean of a few shares.
-fn standard_error(shares: &[f64]) -> f64 {
-    let n = shares.len() as f64;
+/// Standard error of the mean of a few values.
+pub(crate) fn standard_error(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
     if n < 2.0 {
         return 0.0;
     }
-    let mean = shares.iter().sum::<f64>() / n;
-    let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
     (variance / n).sqrt()
 }
 

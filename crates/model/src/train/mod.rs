@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use intervalid_data::{Dataset, Split};
+use intervalid_data::{Dataset, Normaliser, Split};
 use intervalid_interval::Real;
 
 use crate::config::FitConfig;
@@ -83,6 +83,29 @@ pub fn fit_gaussian<T: Real>(
     }
     let (problem, state, info) = train(dataset, split, config, options)?;
     Ok((problem.into_gaussian(dataset, state), info))
+}
+
+/// The cascade's first stage alone, in units of `normaliser`: θ of the best epoch on the validation part.
+pub(crate) fn fit_crisp<T: Real>(
+    dataset: &Dataset,
+    split: &Split,
+    normaliser: Normaliser,
+    config: &FitConfig,
+    observer: &mut Observer<'_>,
+) -> Result<Vec<T>> {
+    check_interval(config)?;
+    let problem = Problem::<T>::in_units(normaliser, dataset, split, config)?;
+    let mut state = State::new(&problem)?;
+    let clock = Clock {
+        started: Instant::now(),
+        epochs_before: 0,
+    };
+    let mut options = FitOptions {
+        observer: Some(observer),
+        ..FitOptions::default()
+    };
+    advance(&problem, &mut state, &mut options, &clock, 1)?;
+    Ok(state.theta)
 }
 
 /// The cascade's second stage alone: margins around a θ that was found elsewhere, started on the scale of its errors.

@@ -37,6 +37,18 @@ pub(super) struct Problem<T> {
 impl<T: Real> Problem<T> {
     pub(super) fn new(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Self> {
         config.check()?;
+        let normaliser = Normaliser::fit(dataset, &split.train)?;
+        Self::in_units(normaliser, dataset, split, config)
+    }
+
+    /// A problem whose numbers are in other units than those of its training part.
+    pub(super) fn in_units(
+        normaliser: Normaliser,
+        dataset: &Dataset,
+        split: &Split,
+        config: &FitConfig,
+    ) -> Result<Self> {
+        config.check()?;
         let method = config.model.method();
         let channels = (dataset.inputs().len(), dataset.outputs().len());
         let Some(architecture) = Architecture::of(config, channels.0, channels.1) else {
@@ -45,7 +57,6 @@ impl<T: Real> Problem<T> {
         architecture.check()?;
         let windows = Windows::new(dataset, &split.train, config.lags, config.initial, config.window)?;
         let validation = runs(dataset, &split.validation, config.lags, config.initial)?;
-        let normaliser = Normaliser::fit(dataset, &split.train)?;
         let arx = match config.linear_path {
             true => Some(ArxModel::fit(
                 &normaliser.scale::<f64>(dataset),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use intervalid_data::{
-    Channel, Dataset, Experiment, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
+    Channel, Dataset, Experiment, InitialState, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
 };
 use intervalid_model::{
     AutoConfig, AutoFit, AutoOptions, FitConfig, FitOptions, Metrics, Model, ModelError, ModelKind, Strategy,
@@ -209,6 +209,40 @@ fn short_records_without_inputs_and_long_ones_are_fitted() {
         },
         1,
     );
+}
+
+#[test]
+fn recurrent_networks_are_searched_on_request() {
+    let record = WienerSystem::default().generate(700, 8).expect("generates");
+    let config = AutoConfig {
+        model: Some(ModelKind::Ilstm),
+        rounds: 2,
+        ..AutoConfig::default()
+    };
+    let (fit, split) = search(record.dataset(), &config, 2);
+    assert_eq!(fit.model.kind(), ModelKind::Ilstm);
+    assert_eq!(fit.model.config().initial, InitialState::Warmup(20));
+    assert_eq!(fit.model.members(), 10);
+    let chosen = &fit.info.candidates[0];
+    assert!(chosen.chosen && chosen.model == ModelKind::Ilstm, "{chosen:?}");
+    let [offline, _] = test_metrics(&fit, record.dataset(), &split);
+    // Better than the mean by far, and a band that is not absurd.
+    assert!(offline.fit_percent.expect("a fit") > 50.0, "{offline:?}");
+    assert!(offline.picp.expect("a share") > 0.75, "{offline:?}");
+
+    let given = AutoConfig {
+        initial: Some(InitialState::Measured),
+        rounds: 1,
+        ..config.clone()
+    };
+    let (fit, _) = search(record.dataset(), &given, 2);
+    let starts = fit.info.candidates.iter().filter(|c| c.model == ModelKind::Ilstm);
+    assert!(starts.clone().count() == 2 && starts.clone().all(|c| c.name.ends_with("start measured")));
+
+    let short = WienerSystem::default().generate(150, 8).expect("generates");
+    let split = Split::new(short.dataset(), SplitFractions::default()).expect("splits");
+    let refused = fit_auto(short.dataset(), &split, &config, &AutoOptions::default());
+    assert!(refused.is_err_and(|error| error.to_string().contains("--preset paper")));
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn one_network_setting(args: &FitArgs, file: &ConfigFile) -> Result<Option<Strin
         Some(model) => Some(model),
         None => file.get("model")?,
     };
-    let searched = [ModelKind::Arx, ModelKind::Inode];
+    let searched = [ModelKind::Arx, ModelKind::Inode, ModelKind::Ilstm];
     Ok(model
         .filter(|model| !searched.contains(model))
         .map(|model| format!("--model {model}")))
@@ -259,7 +259,7 @@ pub(super) fn resolve_auto(args: &FitArgs, file: &ConfigFile) -> Result<AutoConf
     let config = AutoConfig {
         model: args.model.or(of_file.model),
         lags: args.lags.or(of_file.lags),
-        initial: args.initial.unwrap_or(of_file.initial),
+        initial: args.initial.or(of_file.initial),
         coverage: args.coverage.unwrap_or(of_file.coverage),
         rounds: of_file.rounds,
         precision: args.precision.unwrap_or(of_file.precision),
