@@ -27,7 +27,7 @@ def quick(kind: str) -> iv.Estimator:
     extra: dict[str, Any] = {"members": 2} if kind.startswith("ensemble") else {}
     if kind[0] in "bd":
         extra = {"samples": 5}
-    return ESTIMATORS[kind](**QUICK, **extra)  # type: ignore[call-arg]
+    return ESTIMATORS[kind](**QUICK, **extra)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -180,3 +180,17 @@ def test_refitting_forgets_the_fit_before(dryer: iv.Record) -> None:
     assert list(model.feature_names_in_) == ["u"]
     model.fit(dryer.u, dryer.y)
     assert not hasattr(model, "feature_names_in_") and model.n_features_in_ == 1
+
+
+def test_every_setting_of_the_library_is_a_parameter() -> None:
+    from intervalid import _intervalid
+
+    known = set(_intervalid.defaults({"model": "inode"})) | {
+        "patience", "margin_epochs", "margin_batch", "margin_schedule"
+    }
+    offered: set[str] = set()
+    for estimator in ESTIMATORS.values():
+        names = set(estimator._parameters())
+        offered |= names
+        assert names - {"split", "calibrate", "n_jobs", "verbose", "callbacks"} <= known
+    assert known - offered == {"model"}

@@ -22,7 +22,7 @@ def test_callbacks_see_every_epoch_and_can_stop(dryer: iv.Record) -> None:
 
     def stop_in_second_stage(event: dict[str, Any]) -> bool:
         seen.append(event)
-        return event["stage"] == "margins" and event["epoch"] == 2
+        return bool(event["stage"] == "margins" and event["epoch"] == 2)
 
     model = small(epochs=4, callbacks=[stop_in_second_stage]).fit(dryer)
     assert [event["epoch"] for event in seen] == [1, 2, 3, 4, 1, 2]
@@ -139,8 +139,7 @@ def test_ctrl_c_keeps_the_best_so_far(model: str, keeps: bool) -> None:
     if keeps:
         assert "the estimator is fitted" in lines[0]
     # An INODE in cascade has no trained band in its first stage, and says so.
-    assert ("band has not been trained" in lines[0]) == (keeps and "epochs=100000, callbacks" in model and "Node" not in model
-        and model.startswith("iv.IntervalNODE(epochs"))
+    assert ("band has not been trained" in lines[0]) == model.startswith("iv.IntervalNODE(epochs")
 
 
 def test_ctrl_c_without_callbacks(dryer: iv.Record) -> None:

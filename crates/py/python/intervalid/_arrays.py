@@ -92,7 +92,7 @@ def column(data: Any, what: str) -> Column:
     """A one-dimensional array of floats that shares the memory of `data` where its layout allows."""
     if hasattr(data, "to_numpy"):
         data = data.to_numpy()
-    array = _numeric(data, what)
+    array: Column = _numeric(data, what)
     if array.ndim != 1:
         raise ShapeError(f"{what}: expected one dimension, found {array.ndim}")
     return array
