@@ -25,7 +25,10 @@ class FreeRun(RegressorMixin, BaseEstimator):
         return True
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.model.predict(X[:, 0], y0=X[: self.model.initial_outputs_, 1]).mean
+        start = self.model.initial_outputs_
+        if len(X) <= start:  # MAPIE tries one row
+            return X[:, 1]
+        return self.model.predict(X[:, 0], y0=X[:start, 1]).mean
 
 
 dryer = load_data("hair-dryer")

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _intervalid
 from ._arrays import ArrayLike, Table, experiments, is_several
-from ._progress import observer
+from ._progress import Observer
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .prediction import Prediction
@@ -121,16 +121,22 @@ class Estimator:
         caller.
         """
         record = _record(u, y, sample_time, name)
-        fit = _intervalid.fit(
-            record._record,
-            _three(self.split, "split", "(training, validation, test)", float),
-            self._settings(),
-            search=self._is_search,
-            calibrate=bool(getattr(self, "calibrate", False)),
-            threads=self._threads(),
-            budget=getattr(self, "budget", None),
-            observer=observer(type(self).__name__, self.verbose, self.callbacks),
-        )
+        observer = Observer(type(self).__name__, self.verbose, self.callbacks)
+        whole = False
+        try:
+            fit = _intervalid.fit(
+                record._record,
+                _three(self.split, "split", "(training, validation, test)", float),
+                self._settings(),
+                search=self._is_search,
+                calibrate=bool(getattr(self, "calibrate", False)),
+                threads=self._threads(),
+                budget=getattr(self, "budget", None),
+                observer=observer if observer.is_needed else None,
+            )
+            whole = not any("interrupted" in stage["stopped_because"] for stage in fit.stages)
+        finally:
+            observer.close(whole=whole)
         self._set_model(fit.model)
         self._fit = fit
         self.history_ = fit.history

@@ -7,6 +7,18 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Fit",
+    "Model",
+    "Record",
+    "Simulator",
+    "__version__",
+    "available_data",
+    "band_metrics",
+    "defaults",
+    "fit",
+]
+
 __version__: str
 
 def available_data(data_dir: str | os.PathLike[str] | None = None) -> list[str]: ...

@@ -28,6 +28,7 @@ __all__ = [
     "ModelFormatError",
     "NonFiniteError",
     "NotFittedError",
+    "NotNumericError",
     "NotStepwiseError",
     "OptionError",
     "OrderError",
@@ -58,6 +59,10 @@ class ShapeError(DataError):
 
 class NonFiniteError(DataError):
     """A sample is NaN or infinite."""
+
+
+class NotNumericError(DataError, TypeError):
+    """Values are not real numbers."""
 
 
 class TooShortError(DataError):
