@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from intervalid import ARX, IntervalLSTM
+from intervalid import ARX, IntervalNODE
 
 rng = np.random.default_rng(1)
 u = np.repeat(rng.normal(size=(120, 2)), 5, axis=0)
@@ -12,7 +12,7 @@ for k in range(1, 600):
     y[k, 1] = 0.6 * y[k - 1, 1] + 0.4 * u[k - 1, 1] - 0.1 * u[k, 0]
 y += rng.normal(0, 0.02, y.shape)
 
-for model in (ARX(lags=(1, 0, 1)), IntervalLSTM(lags=(1, 0, 1), hidden=(12,), epochs=60, strategy="joint")):
+for model in (ARX(lags=(1, 0, 1)), IntervalNODE(lags=(1, 0, 1), hidden=(12,), epochs=60, linear_path=True)):
     model.fit(u[:400], y[:400])
     metrics = model.metrics(u[400:], y[400:])
     for name in model.output_names_:

@@ -91,7 +91,8 @@ fn build(interpreter: &Path, folder: &Path, tests: &Path) -> anyhow::Result<Outc
     }
     let mut command = Command::new(program(&tools, "maturin"));
     command
-        .args(["build", "--locked", "--profile", PROFILE, "--out"])
+        // Without debug information, which would be most of the wheel.
+        .args(["build", "--locked", "--strip", "--profile", PROFILE, "--out"])
         .arg(&wheels)
         .arg("--interpreter")
         .arg(program(&tools, "python"))

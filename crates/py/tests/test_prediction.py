@@ -95,7 +95,7 @@ def test_a_plot_shows_band_mean_and_measured(dryer: iv.Record, fitted: iv.Interv
     axes = band.plot(dryer.y[500:], title="hair dryer")
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels[:3] == ["90 % interval", "simulated", "measured"]
-    assert axes.get_title() == "hair dryer" and axes.get_xlabel() == "sample"
+    assert axes.get_title(loc="left") == "hair dryer" and axes.get_xlabel() == "sample"
     outside = ~band.contains(dryer.y[500:])
     marked = [line for line in axes.get_lines() if line.get_label() == "outside"]
     assert sum(len(line.get_xdata()) for line in marked) == outside.sum()

@@ -220,9 +220,8 @@ class Estimator:
         model = self._fitted()
         need = model.initial_outputs
         if isinstance(u, Record):
-            inputs, several = experiments(u.u, "u"), len(u._record.experiments) > 1
-            if not u.inputs:
-                inputs = [Table([], None) for _ in u._record.experiments]
+            several = len(u._record.experiments) > 1
+            inputs = experiments(u.u, "u") if u.inputs else [Table([], None) for _ in u._record.experiments]
             lengths = [length for _, length in u._record.experiments]
             if y0 is None:
                 outputs = u.y if several else [u.y]
