@@ -92,7 +92,7 @@ fn build(interpreter: &Path, folder: &Path, tests: &Path) -> anyhow::Result<Outc
     let mut command = Command::new(program(&tools, "maturin"));
     command
         // Without debug information, which would be most of the wheel.
-        .args(["build", "--locked", "--strip", "--profile", PROFILE, "--out"])
+        .args(["build", "--locked", "--strip", "--features", "like-tests", "--profile", PROFILE, "--out"])
         .arg(&wheels)
         .arg("--interpreter")
         .arg(program(&tools, "python"))
@@ -140,15 +140,8 @@ fn types(interpreter: &Path, folder: &Path, tests: &Path) -> anyhow::Result<Outc
 }
 
 fn pytest(folder: &Path) -> anyhow::Result<Outcome> {
-    // The same program that the tests of the command line have built.
-    let built = execute(&mut cargo(&[
-        "build",
-        "--locked",
-        "--profile",
-        PROFILE,
-        "--package",
-        "intervalid-cli",
-    ]))?;
+    // The program that the tests of the command line build for themselves.
+    let built = execute(&mut cargo(&["test", "--locked", "--workspace", "--no-run", "--test", "cli"]))?;
     if !matches!(built, Outcome::Passed) {
         return Ok(built);
     }

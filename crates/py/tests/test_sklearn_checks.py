@@ -15,18 +15,16 @@ import intervalid as iv
 from conftest import ROOT
 
 
-class Started:
+class Started(iv.Estimator):
     """Starts every run from the first outputs of the training record."""
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        super().fit(X, y)  # type: ignore[misc]
-        outputs = np.asarray(y, dtype=np.float64)
-        self.start_ = outputs[: self.initial_outputs_]  # type: ignore[attr-defined]
+    def fit(self, u: Any, y: Any = None, **metadata: Any) -> Any:
+        super().fit(u, y, **metadata)
+        self.start_ = np.asarray(y, dtype=np.float64)[: self.initial_outputs_]
         return self
 
-    def predict(self, X: Any) -> Any:
-        start = getattr(self, "start_", None)
-        return super().predict(X, y0=start).mean  # type: ignore[misc]
+    def predict(self, u: Any, y0: Any = None) -> Any:
+        return super().predict(u, y0=getattr(self, "start_", None)).mean
 
 
 class StartedARX(Started, iv.ARX):
