@@ -72,6 +72,8 @@ def test_a_typo_is_caught_and_the_name_suggested() -> None:
         small(lags=(1, 2)).fit(*two_by_two(100, 1))
     with pytest.raises(ValueError, match="sum to 1"):
         small(split=(0.5, 0.1, 0.1)).fit(*two_by_two(100, 1))
+    with pytest.raises(iv.errors.OptionError, match="budget = 0"):
+        iv.AutoModel(budget=0).fit(*two_by_two(100, 1))
     with pytest.raises(iv.errors.OptionError, match="n_jobs = 0"):
         small(n_jobs=0).fit(*two_by_two(100, 1))
 

@@ -33,6 +33,7 @@ __all__ = [
     "OptionError",
     "OrderError",
     "ReportError",
+    "ReportFileError",
     "RunDivergedError",
     "SettingError",
     "ShapeError",
@@ -151,6 +152,10 @@ class ModelFormatError(IntervalidError, ValueError):
 
 class ReportError(IntervalidError, RuntimeError):
     """A report cannot be made."""
+
+
+class ReportFileError(IntervalidError, OSError):
+    """A report cannot be written."""
 
 
 class MissingDependencyError(IntervalidError, ImportError):
