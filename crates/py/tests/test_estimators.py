@@ -27,7 +27,7 @@ def quick(kind: str) -> iv.Estimator:
     extra: dict[str, Any] = {"members": 2} if kind.startswith("ensemble") else {}
     if kind[0] in "bd":
         extra = {"samples": 5}
-    return ESTIMATORS[kind](**QUICK, **extra)  # type: ignore[call-arg]
+    return ESTIMATORS[kind](**QUICK, **extra)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -57,7 +57,7 @@ def test_the_constructor_stores_and_nothing_else() -> None:
     assert not [name for name in vars(model) if name.endswith("_")]
     with pytest.raises(iv.errors.SettingError, match="hidden = "):
         model.fit(*two_by_two(100, 1))
-    with pytest.raises(iv.errors.OptionError, match=r"coverage = 90 .* did you mean 0.9"):
+    with pytest.raises(iv.errors.OptionError, match="coverage = 90 .*did you mean 0.9"):
         model.set_params(hidden=(4,)).fit(*two_by_two(100, 1))
 
 
@@ -72,6 +72,8 @@ def test_a_typo_is_caught_and_the_name_suggested() -> None:
         small(lags=(1, 2)).fit(*two_by_two(100, 1))
     with pytest.raises(ValueError, match="sum to 1"):
         small(split=(0.5, 0.1, 0.1)).fit(*two_by_two(100, 1))
+    with pytest.raises(iv.errors.OptionError, match="budget = 0"):
+        iv.AutoModel(budget=0).fit(*two_by_two(100, 1))
     with pytest.raises(iv.errors.OptionError, match="n_jobs = 0"):
         small(n_jobs=0).fit(*two_by_two(100, 1))
 
@@ -141,7 +143,7 @@ def test_result_and_search_are_plain_data(dryer: iv.Record) -> None:
     model = iv.AutoModel(model="arx", split=(0.4, 0.1, 0.5)).fit(dryer)
     result = model.result_
     assert result["dataset"] == "hair-dryer" and result["preset"] == "auto"
-    assert result["test"]["n"] == 500 and result["search"]["why"]
+    assert result["test"]["n"] == 500 - 1 and result["search"]["why"]
     assert model.search_ is not None and model.search_["candidates"][0]["chosen"]
     json.dumps(result)
     again = pickle.loads(pickle.dumps(model))
@@ -180,3 +182,17 @@ def test_refitting_forgets_the_fit_before(dryer: iv.Record) -> None:
     assert list(model.feature_names_in_) == ["u"]
     model.fit(dryer.u, dryer.y)
     assert not hasattr(model, "feature_names_in_") and model.n_features_in_ == 1
+
+
+def test_every_setting_of_the_library_is_a_parameter() -> None:
+    from intervalid import _intervalid
+
+    known = set(_intervalid.defaults({"model": "inode"})) | {
+        "patience", "margin_epochs", "margin_batch", "margin_schedule"
+    }
+    offered: set[str] = set()
+    for estimator in ESTIMATORS.values():
+        names = set(estimator._parameters())
+        offered |= names
+        assert names - {"split", "calibrate", "n_jobs", "verbose", "callbacks"} <= known
+    assert known - offered == {"model"}

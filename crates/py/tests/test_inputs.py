@@ -55,6 +55,16 @@ class OnlyArrow:
         return self._frame.__arrow_c_stream__(requested_schema)
 
 
+class OnlyInterchange:
+    """A table of such a library, which speaks the older interchange protocol."""
+
+    def __init__(self, frame: pa.Table) -> None:
+        self._frame = frame
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return self._frame.__dataframe__(nan_as_null, allow_copy)
+
+
 class OnlyArray:
     """An array of such a library."""
 
@@ -73,6 +83,7 @@ class OnlyArray:
         lambda a, n: pa.table(dict(zip(n, a.T, strict=True))),
         lambda a, n: pa.record_batch(dict(zip(n, a.T, strict=True))),
         lambda a, n: OnlyArrow(pl.DataFrame(a, schema=n)),
+        lambda a, n: OnlyInterchange(pa.table(dict(zip(n, a.T, strict=True)))),
     ],
 )
 def test_tables_bring_their_names(container: Any) -> None:
@@ -171,8 +182,8 @@ def test_records_bring_their_own_start(dryer: iv.Record) -> None:
         (U[:, :, None], Y, iv.errors.ShapeError, "3 dimensions"),
         (U, None, iv.errors.ShapeError, "y is None"),
         (np.where(U == U[7, 0], np.nan, U), Y, iv.errors.NonFiniteError, "NaN at sample"),
-        (U.astype(complex), Y, iv.errors.ShapeError, "Complex data"),
-        (np.array([["a", "b"]] * 200), Y, iv.errors.ShapeError, "not numbers"),
+        (U.astype(complex), Y, iv.errors.NotNumericError, "Complex data"),
+        (np.array([["a", "b"]] * 200), Y, iv.errors.NotNumericError, "not numbers"),
         ([], Y, iv.errors.ShapeError, "empty list"),
         (U[:3], Y[:3], iv.errors.TooShortError, "consecutive samples|too few|is empty"),
         (np.ones(200), Y, iv.errors.ConstantChannelError, "'u' is constant"),

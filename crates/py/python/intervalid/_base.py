@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _intervalid
 from ._arrays import ArrayLike, Table, experiments, is_several
-from ._progress import observer
+from ._progress import Observer
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .prediction import Prediction
@@ -116,21 +116,28 @@ class Estimator:
         u and y are arrays or tables (NumPy, pandas, polars, Arrow), or lists of them: several experiments. A :class:`Record`
         is both in one. ``None`` for u is a time series without inputs. The samples are split in the order of time as the
         parameter ``split`` says; by default the last fifth is for choosing the epoch, and nothing is left out as a test.
+        ``sample_time`` in seconds and ``name`` are for plots and reports.
 
         Ctrl-C stops training with the best epoch so far: the estimator is fitted, and ``KeyboardInterrupt`` goes on to the
         caller.
         """
         record = _record(u, y, sample_time, name)
-        fit = _intervalid.fit(
-            record._record,
-            _three(self.split, "split", "(training, validation, test)", float),
-            self._settings(),
-            search=self._is_search,
-            calibrate=bool(getattr(self, "calibrate", False)),
-            threads=self._threads(),
-            budget=getattr(self, "budget", None),
-            observer=observer(type(self).__name__, self.verbose, self.callbacks),
-        )
+        observer = Observer(type(self).__name__, self.verbose, self.callbacks)
+        whole = False
+        try:
+            fit = _intervalid.fit(
+                record._record,
+                _three(self.split, "split", "(training, validation, test)", float),
+                self._settings(),
+                search=self._is_search,
+                calibrate=bool(getattr(self, "calibrate", False)),
+                threads=self._threads(),
+                budget=getattr(self, "budget", None),
+                observer=observer if observer.is_needed else None,
+            )
+            whole = not any("interrupted" in stage["stopped_because"] for stage in fit.stages)
+        finally:
+            observer.close(whole=whole)
         self._set_model(fit.model)
         self._fit = fit
         self.history_ = fit.history
@@ -214,9 +221,8 @@ class Estimator:
         model = self._fitted()
         need = model.initial_outputs
         if isinstance(u, Record):
-            inputs, several = experiments(u.u, "u"), len(u._record.experiments) > 1
-            if not u.inputs:
-                inputs = [Table([], None) for _ in u._record.experiments]
+            several = len(u._record.experiments) > 1
+            inputs = experiments(u.u, "u") if u.inputs else [Table([], None) for _ in u._record.experiments]
             lengths = [length for _, length in u._record.experiments]
             if y0 is None:
                 outputs = u.y if several else [u.y]

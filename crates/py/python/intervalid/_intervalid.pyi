@@ -7,6 +7,18 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Fit",
+    "Model",
+    "Record",
+    "Simulator",
+    "__version__",
+    "available_data",
+    "band_metrics",
+    "defaults",
+    "fit",
+]
+
 __version__: str
 
 def available_data(data_dir: str | os.PathLike[str] | None = None) -> list[str]: ...
@@ -40,6 +52,7 @@ class Record:
         outputs: Sequence[tuple[str, str | None]],
         sample_time: float | None,
         experiments: Sequence[tuple[str, Sequence[npt.NDArray[Any]], Sequence[npt.NDArray[Any]]]],
+        known: str | None = None,
     ) -> Record: ...
     @staticmethod
     def load(
@@ -54,6 +67,8 @@ class Record:
         split_at_gaps: bool = False,
         data_dir: str | os.PathLike[str] | None = None,
     ) -> Record: ...
+    @property
+    def known(self) -> str | None: ...
     @property
     def name(self) -> str: ...
     @property

@@ -28,10 +28,12 @@ __all__ = [
     "ModelFormatError",
     "NonFiniteError",
     "NotFittedError",
+    "NotNumericError",
     "NotStepwiseError",
     "OptionError",
     "OrderError",
     "ReportError",
+    "ReportFileError",
     "RunDivergedError",
     "SettingError",
     "ShapeError",
@@ -58,6 +60,10 @@ class ShapeError(DataError):
 
 class NonFiniteError(DataError):
     """A sample is NaN or infinite."""
+
+
+class NotNumericError(DataError, TypeError):
+    """Values are not real numbers."""
 
 
 class TooShortError(DataError):
@@ -146,6 +152,10 @@ class ModelFormatError(IntervalidError, ValueError):
 
 class ReportError(IntervalidError, RuntimeError):
     """A report cannot be made."""
+
+
+class ReportFileError(IntervalidError, OSError):
+    """A report cannot be written."""
 
 
 class MissingDependencyError(IntervalidError, ImportError):

@@ -40,7 +40,7 @@ class Simulator:
     >>> step = simulator.step(u[10])
     >>> bool(step.lower <= step.mean <= step.upper)
     True
-    >>> step.mean == model.predict(u[:20], y0=y[:10]).mean[10]
+    >>> bool(step.mean == model.predict(u[:20], y0=y[:10]).mean[10])
     True
     >>> simulator.observe(y[10])    # moves online_lower and online_upper of the steps to come
     """
