@@ -44,8 +44,8 @@ struct Trained {
 
 /// Fits what the settings say to a record. `search`: as the preset `auto`, else one model.
 ///
-/// Ctrl-C ends training with the best epoch so far: then `interrupted` is set. A search, and training that has no finite
-/// epoch yet, raise `KeyboardInterrupt`.
+/// Ctrl-C ends training with the best epoch so far, a search with the best linear model: then `interrupted` is set. Where there
+/// is neither yet, `KeyboardInterrupt` is raised.
 #[pyfunction]
 #[pyo3(signature = (record, split, settings, *, search=false, calibrate=false, threads=1, budget=None, observer=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
@@ -144,6 +144,7 @@ fn train(
                 threads,
                 budget,
                 observer: Some(&observer),
+                keep_best: true,
             };
             let found = fit_auto(dataset, split, config, &options)?;
             Ok(Trained {

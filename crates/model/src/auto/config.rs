@@ -118,4 +118,7 @@ pub struct AutoOptions<'a> {
     pub budget: Option<Duration>,
     /// Told of progress now and then, from any thread; `Break` ends the search with [`ModelError::Interrupted`].
     pub observer: Option<&'a AutoObserver<'a>>,
+    /// Whether a search that the observer ends gives the best linear model it has found, if any: it needs no more work,
+    /// which networks would.
+    pub keep_best: bool,
 }

@@ -75,6 +75,7 @@ pub(super) fn most_samples(parameters: usize) -> usize {
 }
 
 /// What a search over networks gave.
+#[derive(Default)]
 pub(super) struct NetworkSearch {
     /// The best first; those that left early have no score.
     pub(super) candidates: Vec<NetworkCandidate>,
@@ -82,6 +83,19 @@ pub(super) struct NetworkSearch {
     pub(super) rounds: usize,
     /// Whether time ran out.
     pub(super) capped: bool,
+    /// Whether the user did not want to wait for it.
+    pub(super) is_cut: bool,
+}
+
+impl NetworkSearch {
+    /// Nothing, since the user stopped it.
+    pub(super) fn cut() -> Self {
+        Self {
+            capped: true,
+            is_cut: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Searches networks around the lags that linear models like.
@@ -134,6 +148,7 @@ pub(super) fn network_candidates(
         candidates,
         rounds: done,
         capped,
+        is_cut: false,
     })
 }
 

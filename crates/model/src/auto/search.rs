@@ -15,6 +15,7 @@ use super::networks::{NetworkCandidate, NetworkSearch, network_candidates};
 use crate::calibration::Calibration;
 use crate::error::{ModelError, Result};
 use crate::kind::{ModelKind, Precision};
+use crate::model::Model;
 use crate::train::{EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
 
 /// A network has to beat the best linear model by this share of the score: it is harder to understand and to deploy.
@@ -28,7 +29,8 @@ const DOUBTFUL: f64 = 0.15;
 /// [`AutoInfo::capped`], and [`AutoInfo::rounds`] as [`AutoConfig::rounds`] repeats that result.
 ///
 /// # Errors
-/// [`ModelError`] if an option is out of range, the record is too short for any model, or the observer breaks off.
+/// [`ModelError`] if an option is out of range, the record is too short for any model, or the observer breaks off
+/// (see [`AutoOptions::keep_best`]).
 pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: &AutoOptions<'_>) -> Result<AutoFit> {
     let started = Instant::now();
     config.check()?;
@@ -43,13 +45,13 @@ pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: 
             "a record on which some linear model is stable",
         ));
     };
+    let is_stopped = |error: &ModelError| options.keep_best && matches!(error, ModelError::Interrupted { .. });
     let networks = match config.model {
-        Some(ModelKind::Arx) => NetworkSearch {
-            candidates: Vec::new(),
-            rounds: 0,
-            capped: false,
+        Some(ModelKind::Arx) => NetworkSearch::default(),
+        _ => match network_candidates(&folds, config, best_linear.lags, &budget) {
+            Err(error) if is_stopped(&error) => NetworkSearch::cut(),
+            found => found?,
         },
-        _ => network_candidates(&folds, config, best_linear.lags, &budget)?,
     };
     budget.lift();
     let best_network = networks
@@ -64,36 +66,53 @@ pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: 
         clearly || config.model.is_some()
     };
     let chosen = best_network.filter(wins);
-    let (model, calibration, members) = match chosen {
+    let finished = match chosen.map(|network| finish_network(&folds, config, network, &budget)) {
+        Some(Err(error)) if is_stopped(&error) => None,
+        finished => finished.transpose()?,
+    };
+    let is_cut = chosen.is_some() && finished.is_none();
+    let chosen = chosen.filter(|_| !is_cut);
+    let (model, calibration, members) = match finished {
+        Some(finished) => finished,
         None => {
             let (model, calibration) = finish_linear(&folds, config, best_linear)?;
             (model, calibration, 1)
-        }
-        Some(network) => {
-            let second = network.second_members(&folds, config, &budget)?;
-            let members = folds.folds.len() * if second.is_some() { 2 } else { 1 };
-            let second = second.as_deref();
-            let (model, calibration) = match config.precision {
-                Precision::F32 => finish_networks::<f32>(&folds, config, network, second, &budget)?,
-                Precision::F64 => finish_networks::<f64>(&folds, config, network, second, &budget)?,
-            };
-            (model, calibration, members)
         }
     };
     let info = AutoInfo {
         findings,
         candidates: table(&linear, &networks, chosen.is_some()),
-        why: why(best_linear, best_network, chosen.is_some(), config),
+        why: match is_cut || networks.is_cut {
+            true => "it was stopped before a network was ready; the best linear model so far".to_owned(),
+            false => why(best_linear, best_network, chosen.is_some(), config),
+        },
         members,
         warning: doubt(&calibration, config.coverage),
         calibration,
         guarantees: GUARANTEES,
-        rounds: networks.rounds,
-        capped: networks.capped,
+        rounds: if is_cut { 0 } else { networks.rounds },
+        capped: networks.capped || is_cut,
         work: budget.work(),
     };
     let training = training(chosen, started);
     Ok(AutoFit { model, info, training })
+}
+
+/// The network's members with margins as one calibrated model, and how many they are.
+fn finish_network(
+    folds: &Folds<'_>,
+    config: &AutoConfig,
+    network: &NetworkCandidate,
+    budget: &Budget<'_>,
+) -> Result<(Model, Calibration, usize)> {
+    let second = network.second_members(folds, config, budget)?;
+    let members = folds.folds.len() * if second.is_some() { 2 } else { 1 };
+    let second = second.as_deref();
+    let (model, calibration) = match config.precision {
+        Precision::F32 => finish_networks::<f32>(folds, config, network, second, budget)?,
+        Precision::F64 => finish_networks::<f64>(folds, config, network, second, budget)?,
+    };
+    Ok((model, calibration, members))
 }
 
 fn table(linear: &[LinearCandidate], networks: &NetworkSearch, network_wins: bool) -> Vec<CandidateInfo> {

@@ -279,6 +279,30 @@ fn an_observer_that_breaks_off_ends_the_search() {
     };
     let error = fit_auto(record.dataset(), &split, &AutoConfig::default(), &options).expect_err("stopped");
     assert!(matches!(error, intervalid_model::ModelError::Interrupted { .. }));
+
+    // Later: linear models are there, and one of them is kept on request.
+    for during in ["networks", "margins"] {
+        let stop = |progress: &intervalid_model::AutoProgress| match progress.step == during {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
+        };
+        let options = |keep_best| AutoOptions {
+            observer: Some(&stop),
+            keep_best,
+            ..AutoOptions::default()
+        };
+        let config = AutoConfig {
+            model: Some(ModelKind::Inode),
+            rounds: 2,
+            ..AutoConfig::default()
+        };
+        let error = fit_auto(record.dataset(), &split, &config, &options(false)).expect_err("stopped");
+        assert!(matches!(error, ModelError::Interrupted { .. }));
+        let kept = fit_auto(record.dataset(), &split, &config, &options(true)).expect("keeps what it has");
+        assert_eq!(kept.model.kind(), ModelKind::Arx);
+        assert!(kept.info.capped && kept.info.rounds == 0 && kept.info.why.contains("stopped"));
+        assert!(kept.info.candidates[0].chosen && kept.info.candidates[0].model == ModelKind::Arx);
+    }
 }
 
 #[test]

@@ -118,8 +118,8 @@ class Estimator:
         parameter ``split`` says; by default the last fifth is for choosing the epoch, and nothing is left out as a test.
         ``sample_time`` in seconds and ``name`` are for plots and reports.
 
-        Ctrl-C stops training with the best epoch so far: the estimator is fitted, and ``KeyboardInterrupt`` goes on to the
-        caller.
+        Ctrl-C stops training with the best epoch so far, and a search with the best linear model: the estimator is fitted, and
+        ``KeyboardInterrupt`` goes on to the caller.
         """
         record = _record(u, y, sample_time, name)
         observer = Observer(type(self).__name__, self.verbose, self.callbacks)
@@ -150,6 +150,8 @@ class Estimator:
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.__dict__.pop("_result", None)
+        if fit.interrupted and self._is_search:
+            raise KeyboardInterrupt("the search was stopped: the estimator is fitted with the best model so far, a linear one")
         if fit.interrupted:
             band = "" if self._has_trained_band() else "; its band has not been trained yet"
             raise KeyboardInterrupt(

@@ -450,12 +450,12 @@ class AutoModel(Estimator):
 
     Parameters
     ----------
-    model : "arx" or "inode"
-        Search only models of this kind; None searches both.
+    model : "arx", "inode" or "ilstm"
+        Search only models of this kind; None searches all.
     lags : (n_x, n_d, n_y)
         Only these lags; None searches them.
     initial : "zero", "measured" or "warmup:N"
-        What a simulation knows of the outputs at its start.
+        What a simulation knows of the outputs at its start; None is "measured", and "warmup:20" for "ilstm".
     coverage : float
         Share of the samples that the band should hold.
     rounds : int
@@ -464,7 +464,7 @@ class AutoModel(Estimator):
         Most seconds that the search may take; the result then depends on the machine.
     precision, seed, split, n_jobs, verbose, callbacks
         As in :class:`IntervalNODE`; the search uses ``n_jobs`` threads. Callbacks are told ``step`` and ``share``. A search that
-        is interrupted leaves the estimator as it was.
+        is interrupted keeps the best linear model, as soon as there is one.
 
     >>> from intervalid import AutoModel, load_data
     >>> dryer = load_data("hair-dryer")
@@ -473,7 +473,7 @@ class AutoModel(Estimator):
     ('arx', True)
     """
 
-    _kinds = ("arx", "inode")
+    _kinds = ("arx", "inode", "ilstm")
     _is_search = True
 
     def __init__(
@@ -481,7 +481,7 @@ class AutoModel(Estimator):
         *,
         model: str | None = None,
         lags: tuple[int, int, int] | str | None = None,
-        initial: str = "measured",
+        initial: str | None = None,
         coverage: float = 0.9,
         rounds: int = 3,
         budget: float | None = None,

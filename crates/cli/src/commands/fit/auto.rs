@@ -35,6 +35,7 @@ pub(super) fn search(
         threads: threads(args.threads),
         budget: args.budget,
         observer: Some(&observer),
+        keep_best: false,
     };
     fit_auto(dataset, split, config, &options).map_err(|error| match error {
         ModelError::Interrupted { .. } => {
