@@ -1,0 +1,1 @@
+//! Exported steps against `predict`, run by the real tools.
