@@ -26,6 +26,15 @@ pub enum DeployError {
         name: String,
     },
 
+    /// A number that an export in single precision cannot hold.
+    #[error("{what} is {value:e}, which single precision cannot hold: export in double precision")]
+    BeyondSingle {
+        /// Which number.
+        what: String,
+        /// Its value.
+        value: f64,
+    },
+
     /// Something is in the way of the export.
     #[error("{} exists already: choose another place or replace it with --force", path.display())]
     Exists {

@@ -4,7 +4,9 @@
 //! [`Model::simulate`](intervalid_model::Model::simulate), up to rounding.
 
 mod error;
+mod onnx;
 mod plan;
 
 pub use error::{DeployError, Result};
+pub use onnx::{OnnxModels, OnnxOptions, onnx_models};
 pub use plan::{Base, Body, Bounded, InputPlan, Layer, LinearPlan, Member, NetworkPlan, OutputPlan, Plan};
