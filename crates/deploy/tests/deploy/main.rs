@@ -1,5 +1,6 @@
 //! Exported steps against `predict`, run by the real tools.
 
 mod c;
+mod fmu;
 mod models;
 mod tools;
