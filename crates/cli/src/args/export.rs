@@ -8,6 +8,7 @@ const EXAMPLES: &str = "\
 Examples:
   intervalid export dryer --to c --out dryer_step.c      C99: dryer_step.c and dryer_step.h
   intervalid export dryer --to c --out step.c --precision double
+  intervalid export dryer --to onnx --out dryer.onnx     for onnxruntime: the step, how it starts, whole records
   intervalid export dryer --to fmu --out dryer.fmu       for Simulink, OpenModelica, fmpy
   intervalid export dryer --to fmu --out dryer.fmu --fmi 3 --no-binary
 
@@ -18,13 +19,15 @@ Interval networks, their ensembles and ARX can be exported; the step gives the n
 pub(crate) enum Target {
     /// A C99 source file and its header.
     C,
+    /// ONNX graphs of a step, of its start and of whole records.
+    Onnx,
     /// A Functional Mock-up Unit for co-simulation.
     Fmu,
 }
 
-/// Number type of C code.
+/// Number type of C code and ONNX graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CReal {
+pub(crate) enum Real {
     /// 32 bits.
     Float,
     /// 64 bits.
@@ -52,12 +55,13 @@ pub(crate) struct ExportArgs {
     /// What to make of it
     #[arg(long, value_name = "TARGET", value_enum)]
     pub(crate) to: Target,
-    /// File to write: NAME.c (and NAME.h beside it) or NAME.fmu; NAME names the code
+    /// File to write: NAME.c (and NAME.h beside it), NAME.onnx (and NAME_init.onnx, NAME_simulate.onnx) or NAME.fmu; NAME
+    /// names the code
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Number type of C code [default: that of the model]
+    /// Number type of C code or of ONNX graphs [default: that of the model]
     #[arg(long, value_name = "TYPE", value_enum)]
-    pub(crate) precision: Option<CReal>,
+    pub(crate) precision: Option<Real>,
     /// Version of the interface of an FMU [default: 2]
     #[arg(long, value_name = "VERSION", value_enum)]
     pub(crate) fmi: Option<Fmi>,

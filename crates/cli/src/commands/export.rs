@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use intervalid_deploy::{
-    COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, Plan, c_code, fmu, identifier,
+    COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, Plan, c_code, fmu, identifier,
+    onnx_models,
 };
-use intervalid_model::ModelKind;
+use intervalid_model::{ModelKind, Precision};
 use serde::Serialize;
 
 use super::load::{model, model_file};
-use crate::args::{CReal, ExportArgs, Fmi, Target};
+use crate::args::{ExportArgs, Fmi, Real, Target};
 use crate::error::Failure;
 use crate::format::{count, seconds};
 use crate::output::Output;
@@ -27,10 +28,13 @@ struct Report<'a> {
     /// Samples that a start uses.
     past_inputs: usize,
     past_outputs: usize,
-    /// Of C code.
+    /// Of C code and ONNX graphs.
     precision: Option<&'static str>,
+    /// Of C code.
     ram_bytes: Option<Ram>,
     flash_bytes: Option<usize>,
+    /// Of ONNX graphs.
+    opset: Option<i64>,
     /// Of an FMU.
     fmi: Option<&'static str>,
     binary: Option<bool>,
@@ -45,11 +49,13 @@ struct Ram {
 }
 
 /// Files to write and what to say about them.
+#[derive(Default)]
 struct Export {
     files: Vec<(PathBuf, Vec<u8>)>,
     lines: Vec<String>,
     precision: Option<&'static str>,
     footprint: Option<Footprint>,
+    opset: Option<i64>,
     fmi: Option<&'static str>,
     binary: Option<bool>,
     inputs_at: Option<&'static str>,
@@ -75,6 +81,7 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     let export = match args.to {
         Target::C => c(&plan, args, &name)?,
+        Target::Onnx => graphs(&plan, args)?,
         Target::Fmu => output.working("compiling", || package(&plan, args, &name))?,
     };
     let is_new: Vec<bool> = targets.iter().map(|path| !path.exists()).collect();
@@ -103,6 +110,7 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
                 stack: found.stack,
             }),
             flash_bytes: export.footprint.map(|found| found.tables),
+            opset: export.opset,
             fmi: export.fmi,
             binary: export.binary,
             inputs_at: export.inputs_at,
@@ -110,7 +118,11 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         });
     }
     let names: Vec<String> = targets.iter().map(|path| path.display().to_string()).collect();
-    output.story(format_args!("Written to {}", names.join(" and ")))?;
+    let names = match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    };
+    output.story(format_args!("Written to {names}"))?;
     for line in export.lines {
         output.story(format_args!("  {line}"))?;
     }
@@ -122,6 +134,7 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
 fn target_name(target: Target) -> &'static str {
     match target {
         Target::C => "c",
+        Target::Onnx => "onnx",
         Target::Fmu => "fmu",
     }
 }
@@ -129,20 +142,30 @@ fn target_name(target: Target) -> &'static str {
 /// Options that mean nothing for the target are mistakes.
 fn check_options(args: &ExportArgs) -> Result<(), Failure> {
     let strays = [
-        ("--precision", args.precision.is_some(), Target::C),
-        ("--fmi", args.fmi.is_some(), Target::Fmu),
-        ("--no-binary", args.no_binary, Target::Fmu),
+        (
+            "--precision",
+            args.precision.is_some(),
+            [Target::C, Target::Onnx].as_slice(),
+        ),
+        ("--fmi", args.fmi.is_some(), &[Target::Fmu]),
+        ("--no-binary", args.no_binary, &[Target::Fmu]),
     ];
     match strays
         .iter()
-        .find(|(_, is_given, target)| *is_given && args.to != *target)
+        .find(|(_, is_given, targets)| *is_given && !targets.contains(&args.to))
     {
         None => Ok(()),
-        Some((option, _, target)) => Err(Failure::input(anyhow!(
-            "{option} is an option of --to {}, not of --to {}",
-            target_name(*target),
-            target_name(args.to)
-        ))),
+        Some((option, _, targets)) => {
+            let names: Vec<String> = targets
+                .iter()
+                .map(|target| format!("--to {}", target_name(*target)))
+                .collect();
+            Err(Failure::input(anyhow!(
+                "{option} is an option of {}, not of --to {}",
+                names.join(" and "),
+                target_name(args.to)
+            )))
+        }
     }
 }
 
@@ -170,6 +193,11 @@ fn stem(path: &Path, target: Target) -> Result<String, Failure> {
 fn targets(args: &ExportArgs) -> Vec<PathBuf> {
     match args.to {
         Target::C => vec![args.out.with_extension("h"), args.out.clone()],
+        Target::Onnx => {
+            let stem = args.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let beside = |part: &str| args.out.with_file_name(format!("{stem}_{part}.onnx"));
+            vec![args.out.clone(), beside("init"), beside("simulate")]
+        }
         Target::Fmu => vec![args.out.clone()],
     }
 }
@@ -178,8 +206,8 @@ fn c(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
     let options = COptions {
         name: name.to_owned(),
         precision: args.precision.map(|precision| match precision {
-            CReal::Float => CPrecision::Float,
-            CReal::Double => CPrecision::Double,
+            Real::Float => CPrecision::Float,
+            Real::Double => CPrecision::Double,
         }),
     };
     let code = c_code(plan, &options)?;
@@ -205,9 +233,48 @@ fn c(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
         ],
         precision: Some(precision),
         footprint: Some(code.footprint),
-        fmi: None,
-        binary: None,
-        inputs_at: None,
+        ..Export::default()
+    })
+}
+
+fn graphs(plan: &Plan, args: &ExportArgs) -> Result<Export, Failure> {
+    let options = OnnxOptions {
+        precision: args.precision.map(|precision| match precision {
+            Real::Float => Precision::F32,
+            Real::Double => Precision::F64,
+        }),
+    };
+    let models = onnx_models(plan, &options)?;
+    let precision = match models.precision {
+        Precision::F32 => "float",
+        Precision::F64 => "double",
+    };
+    let needs = plan.needs();
+    let states: Vec<String> = models
+        .states
+        .iter()
+        .map(|(name, sizes)| format!("{name} {sizes:?}"))
+        .collect();
+    Ok(Export {
+        lines: vec![
+            format!(
+                "ONNX with operators of opset {}, IR version {}, in {precision}",
+                models.opset, models.ir_version
+            ),
+            format!("a step, its start and whole records; state: {}", states.join(", ")),
+            format!(
+                "starts with {} and {}",
+                count(needs.inputs, "past input sample"),
+                count(needs.outputs, "measured output sample")
+            ),
+        ],
+        precision: Some(precision),
+        opset: Some(models.opset),
+        files: targets(args)
+            .into_iter()
+            .zip([models.step, models.init, models.simulate])
+            .collect(),
+        ..Export::default()
     })
 }
 
@@ -243,10 +310,9 @@ fn package(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure
     Ok(Export {
         files: vec![(args.out.clone(), package.bytes)],
         lines,
-        precision: None,
-        footprint: None,
         fmi: Some(label),
         binary: Some(package.has_binary),
         inputs_at: Some(inputs_at),
+        ..Export::default()
     })
 }

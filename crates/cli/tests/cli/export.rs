@@ -58,13 +58,25 @@ fn what_is_written_and_said() {
     for arguments in [
         ["export", "net", "--to", "c", "--out", "step.c"].as_slice(),
         &["export", "line", "--to", "c", "--out", "line.c", "--precision", "float"],
+        &["export", "net", "--to", "onnx", "--out", "net.onnx"],
+        &[
+            "export",
+            "line",
+            "--to",
+            "onnx",
+            "--out",
+            "line.onnx",
+            "--precision",
+            "double",
+        ],
         &["export", "net", "--to", "fmu", "--out", "net.fmu", "--no-binary"],
     ] {
         text.push_str(&without_hash(&folder.transcript(arguments)));
     }
     assert_snapshot!(text);
-    for name in ["step.h", "step.c", "line.h", "line.c", "net.fmu"] {
-        assert!(names(&folder).contains(&name.to_owned()), "{name}");
+    let parts = ["net.onnx", "net_init.onnx", "net_simulate.onnx"];
+    for name in ["step.h", "step.c", "line.h", "line.c", "net.fmu"].iter().chain(&parts) {
+        assert!(names(&folder).contains(&(*name).to_owned()), "{name}");
     }
     let header = fs::read_to_string(folder.path().join("step.h")).unwrap();
     assert!(
@@ -84,6 +96,8 @@ fn what_is_refused() {
     folder.write("there.c", "mine");
     folder.write("broken/model.safetensors", "not a model");
     folder.write("folder.c/inner", "");
+    // One of the files that go with fresh.onnx.
+    folder.write("fresh_init.onnx", "mine");
     let before = names(&folder);
     let mut text = String::new();
     for arguments in [
@@ -91,6 +105,10 @@ fn what_is_refused() {
         &["export", "net", "--to", "c", "--out", "there.c"],
         &["export", "net", "--to", "rust", "--out", "step.rs"],
         &["export", "net", "--to", "c", "--out", "step.fmu"],
+        &["export", "net", "--to", "onnx", "--out", "step"],
+        &["export", "drop", "--to", "onnx", "--out", "step.onnx"],
+        &["export", "net", "--to", "onnx", "--out", "fresh.onnx"],
+        &["export", "net", "--to", "onnx", "--out", "step.onnx", "--no-binary"],
         &["export", "net", "--to", "c", "--out", "my-step.c"],
         &["export", "net", "--to", "c", "--out", "folder.c", "--force"],
         &["export", "net", "--to", "c", "--out", "nowhere/step.c"],

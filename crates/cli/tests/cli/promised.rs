@@ -68,6 +68,7 @@ const EXPORT: Shape = Object(&[
     ("precision", Maybe(&Text)),
     ("ram_bytes", Maybe(&Object(&[("state", Count), ("stack", Count)]))),
     ("flash_bytes", Maybe(&Count)),
+    ("opset", Maybe(&Count)),
     ("fmi", Maybe(&Text)),
     ("binary", Maybe(&Flag)),
     ("inputs_at", Maybe(&Text)),
@@ -289,6 +290,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         ]),
     ),
     (&["export", "fit", "--to", "c", "--out", "step.c"], EXPORT),
+    (&["export", "fit", "--to", "onnx", "--out", "step.onnx"], EXPORT),
     (
         &["export", "fit", "--to", "fmu", "--out", "step.fmu", "--no-binary"],
         EXPORT,

@@ -31,8 +31,14 @@ pub(super) fn metadata(plan: &Plan) -> Vec<StringStringEntryProto> {
         ("model_hash", plan.fingerprint.clone()),
         ("model", plan.kind.name().to_owned()),
         ("networks", plan.members().to_string()),
-        ("inputs", channels(plan.inputs.iter().map(|input| &input.channel).collect())),
-        ("outputs", channels(plan.outputs.iter().map(|output| &output.channel).collect())),
+        (
+            "inputs",
+            channels(plan.inputs.iter().map(|input| &input.channel).collect()),
+        ),
+        (
+            "outputs",
+            channels(plan.outputs.iter().map(|output| &output.channel).collect()),
+        ),
         ("coverage", plan.coverage.to_string()),
         ("band", band(plan)),
         ("calibrated", calibrated.to_string()),
@@ -43,7 +49,13 @@ pub(super) fn metadata(plan: &Plan) -> Vec<StringStringEntryProto> {
         ("past_y_rows", needs.outputs.to_string()),
         (
             "states",
-            json!(state_ports(plan).iter().map(|port| port.name.as_str()).collect::<Vec<_>>()).to_string(),
+            json!(
+                state_ports(plan)
+                    .iter()
+                    .map(|port| port.name.as_str())
+                    .collect::<Vec<_>>()
+            )
+            .to_string(),
         ),
     ];
     if let Some(seconds) = plan.sample_time {
@@ -81,11 +93,11 @@ pub(super) fn documentation(plan: &Plan, name: &str) -> String {
     let own = match name {
         "init" => format!(
             "The state before the first step, from what was measured before it, in physical units. {} Its outputs go into \
-             the inputs of step.onnx that have the same names.",
+             the inputs of the step model that have the same names.",
             history.join(" ")
         ),
         "step" => "One sample: inputs u in physical units and the state in; y and its bounds in physical units, and the next \
-                   state, out. The first state comes from init.onnx; every next_state_... of a step goes into state_... of \
+                   state, out. The first state comes from the init model; every next_state_... of a step goes into state_... of \
                    the next one. States are normalised."
             .to_owned(),
         _ => format!(

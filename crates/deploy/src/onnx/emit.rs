@@ -214,7 +214,13 @@ impl Emitter {
     pub(super) fn reshape_named(&mut self, value: &Value, dims: &[usize], name: String) -> Value {
         let dims: Vec<i64> = dims.iter().map(|&size| integer(size)).collect();
         let shape = self.integers(&dims);
-        self.push("Reshape", name.clone(), &[value, &shape], vec![name.clone()], Vec::new());
+        self.push(
+            "Reshape",
+            name.clone(),
+            &[value, &shape],
+            vec![name.clone()],
+            Vec::new(),
+        );
         Value(name)
     }
 

@@ -12,10 +12,10 @@ use super::step::{Outcome, input_scales, normalised, step};
 use crate::error::{DeployError, Result};
 use crate::plan::{Body, Plan};
 
-/// Version of the format, of 2021: what runtimes since then read.
-pub(super) const IR_VERSION: i64 = 8;
-/// Version of the standard operators, of 2022.
-pub(super) const OPSET: i64 = 17;
+/// Version of the format, of 2020.
+pub(super) const IR_VERSION: i64 = 7;
+/// Version of the standard operators: the first with all that is used here, so that older runtimes read the graphs too.
+pub(super) const OPSET: i64 = 13;
 
 /// How to write ONNX.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,14 +24,14 @@ pub struct OnnxOptions {
     pub precision: Option<Precision>,
 }
 
-/// A model in ONNX: three files that share their tensors' names.
+/// A model in ONNX: three graphs that share the names of their tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxModels {
-    /// `init.onnx`: measured history to the state before the first step.
+    /// Measured history to the state before the first step.
     pub init: Vec<u8>,
-    /// `step.onnx`: inputs and state of a sample to its band and the next state.
+    /// Inputs and state of a sample to its band and the next state.
     pub step: Vec<u8>,
-    /// `simulate.onnx`: measured history and all inputs to all of the band.
+    /// Measured history and all inputs to all of the band.
     pub simulate: Vec<u8>,
     /// Number type of all tensors.
     pub precision: Precision,
@@ -46,14 +46,10 @@ pub struct OnnxModels {
 }
 
 impl OnnxModels {
-    /// The files by name.
+    /// The models by the names of their graphs.
     #[must_use]
-    pub fn files(&self) -> [(&'static str, &[u8]); 3] {
-        [
-            ("init.onnx", &self.init),
-            ("step.onnx", &self.step),
-            ("simulate.onnx", &self.simulate),
-        ]
+    pub fn parts(&self) -> [(&'static str, &[u8]); 3] {
+        [("init", &self.init), ("step", &self.step), ("simulate", &self.simulate)]
     }
 }
 
@@ -110,7 +106,12 @@ impl Writer<'_> {
         let values: Vec<Value> = states.iter().map(Port::value).collect();
         let input = (!self.plan.inputs.is_empty()).then(|| self.input_port(None));
         let u = input.as_ref().map(|port| self.normalised(&mut emit, &port.value()));
-        let outcome = step(&mut emit, self.plan, u.as_ref(), &State::from_values(self.plan, &values));
+        let outcome = step(
+            &mut emit,
+            self.plan,
+            u.as_ref(),
+            &State::from_values(self.plan, &values),
+        );
         let band = self.band_ports(None);
         for (port, value) in band.iter().zip([&outcome.lower, &outcome.y, &outcome.upper]) {
             emit.output(port, value);
@@ -139,17 +140,12 @@ impl Writer<'_> {
             _ => self.normalised(&mut emit, &input.value()),
         };
         let states: Vec<(Port, Value)> = state_ports(plan).into_iter().zip(state.into_values()).collect();
-        let (_, found) = emit.scan(
-            "record",
-            &states,
-            &[(self.input_port(None), u)],
-            |emit, state, rows| {
-                let u = rows.first().filter(|_| !plan.inputs.is_empty());
-                let Outcome { lower, y, upper, next } = step(emit, plan, u, &State::from_values(plan, state));
-                let band = self.band_ports(None).into_iter().zip([lower, y, upper]);
-                (next.into_values(), band.collect())
-            },
-        );
+        let (_, found) = emit.scan("record", &states, &[(self.input_port(None), u)], |emit, state, rows| {
+            let u = rows.first().filter(|_| !plan.inputs.is_empty());
+            let Outcome { lower, y, upper, next } = step(emit, plan, u, &State::from_values(plan, state));
+            let band = self.band_ports(None).into_iter().zip([lower, y, upper]);
+            (next.into_values(), band.collect())
+        });
         let band = self.band_ports(Some("samples"));
         for (port, value) in band.iter().zip(&found) {
             emit.output(port, value);
@@ -169,7 +165,12 @@ impl Writer<'_> {
     }
 
     fn band_ports(&self, samples: Option<&'static str>) -> Vec<Port> {
-        let channels = || self.plan.outputs.iter().map(|output| describe::channel(&output.channel));
+        let channels = || {
+            self.plan
+                .outputs
+                .iter()
+                .map(|output| describe::channel(&output.channel))
+        };
         ["y_lower", "y", "y_upper"]
             .map(|name| self.channels_port(name, samples, channels().collect()))
             .to_vec()

@@ -1,11 +1,9 @@
 //! Interval networks as nodes: the members of an ensemble side by side along the first axis, values as rows
 //! `[members, 1, channels]`.
 
-use intervalid_model::NetworkKind;
-
 use super::emit::{Emitter, Value};
 use super::state::State;
-use crate::plan::{Base, Bounded, Layer, Member, NetworkPlan};
+use crate::plan::{Base, Bounded, Layer, NetworkPlan};
 
 /// What the crisp networks give.
 pub(super) struct Crisp {
@@ -24,14 +22,7 @@ struct Weights<'a> {
     members: Vec<&'a Bounded>,
 }
 
-impl<'a> Weights<'a> {
-    fn of(name: String, members: &'a [Member], pick: impl Fn(&'a Member) -> &'a Bounded) -> Self {
-        Self {
-            name,
-            members: members.iter().map(pick).collect(),
-        }
-    }
-
+impl Weights<'_> {
     fn shape(&self) -> (usize, usize) {
         (self.members[0].rows, self.members[0].columns)
     }
@@ -41,8 +32,7 @@ impl<'a> Weights<'a> {
         let (rows, columns) = self.shape();
         let entry = &entry;
         let values = self.members.iter().flat_map(|&matrix| {
-            (0..columns)
-                .flat_map(move |column| (0..rows).map(move |row| entry(matrix, row * columns + column)))
+            (0..columns).flat_map(move |column| (0..rows).map(move |row| entry(matrix, row * columns + column)))
         });
         let dims = [self.members.len(), columns, rows];
         emit.real(&format!("{}.{suffix}", self.name), &dims, values)
@@ -115,9 +105,15 @@ impl<'a> Networks<'a> {
     }
 
     fn weights(&self, layer: usize, role: &str, pick: impl Fn(&'a Layer) -> &'a Bounded) -> Weights<'a> {
-        Weights::of(format!("layer{}.{role}", layer + 1), &self.plan.members, |member| {
-            pick(&member.layers[layer])
-        })
+        Weights {
+            name: format!("layer{}.{role}", layer + 1),
+            members: self
+                .plan
+                .members
+                .iter()
+                .map(|member| pick(&member.layers[layer]))
+                .collect(),
+        }
     }
 
     fn layer(&self, layer: usize) -> (Weights<'a>, Weights<'a>) {
@@ -129,10 +125,12 @@ impl<'a> Networks<'a> {
 
     /// U of a cell.
     fn recurrent(&self, layer: usize) -> Option<Weights<'a>> {
-        self.plan.members[0].layers[layer].recurrent.as_ref()?;
-        Some(self.weights(layer, "recurrent", |layer| {
-            layer.recurrent.as_ref().unwrap_or(&layer.weight)
-        }))
+        let members = self.plan.members.iter();
+        let matrices: Option<Vec<&Bounded>> = members.map(|member| member.layers[layer].recurrent.as_ref()).collect();
+        Some(Weights {
+            name: format!("layer{}.recurrent", layer + 1),
+            members: matrices?,
+        })
     }
 
     fn linear(&self) -> Option<Weights<'a>> {
@@ -141,10 +139,6 @@ impl<'a> Networks<'a> {
             name: "linear".to_owned(),
             members: matrices?,
         })
-    }
-
-    fn is_lstm(&self) -> bool {
-        self.plan.network == NetworkKind::Lstm
     }
 
     /// h or c as rows.
@@ -243,7 +237,6 @@ impl<'a> Networks<'a> {
     /// Bounds of h. The gates i, f and o are positive, so a bound of a product with one is the lesser or the greater of
     /// the other factor's bound times either end of the gate.
     fn cell_bounds(&self, emit: &mut Emitter, [lower, upper]: &Bounds, c: &Value, cell: usize) -> Bounds {
-        debug_assert!(self.is_lstm());
         let ([i_lower, f_lower, q_lower, o_lower], [i_upper, f_upper, q_upper, o_upper]) =
             (self.gates(emit, lower, cell), self.gates(emit, upper, cell));
         [("Min", q_lower), ("Max", q_upper)].map(|(which, q)| {

@@ -3,7 +3,7 @@
 use super::emit::{Dim, Emitter, Port, Value};
 use super::state::{State, cell_sizes, has_past_inputs, state_ports};
 use super::step::{crisp_step, input_scales, normalised, output_scales, pushed_outputs, regressor};
-use crate::plan::{Body, Plan};
+use crate::plan::Plan;
 
 /// Inputs of a graph that starts a run: the samples before the first step, in physical units and in order of time.
 pub(super) fn history_ports(plan: &Plan) -> Vec<Port> {
@@ -129,7 +129,6 @@ fn warm_up(emit: &mut Emitter, plan: &Plan, state: State, during: Option<Value>,
         if let Some(doubt) = doubt {
             newest = emit.apply("Add", &[&newest, &doubt]);
         }
-        debug_assert!(matches!(plan.body, Body::Networks(_)) || plan.members() == 1);
         let next = State {
             outputs: pushed_outputs(emit, plan, &newest, &state),
             inputs: found.past_inputs,

@@ -21,7 +21,10 @@ pub(super) struct Outcome {
 /// zero; it is taken off in two parts.
 pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: &[Scale]) -> Value {
     let count = [scales.len()];
-    let rest: Vec<f64> = scales.iter().map(|scale| scale.mean - emit.rounded(scale.mean)).collect();
+    let rest: Vec<f64> = scales
+        .iter()
+        .map(|scale| scale.mean - emit.rounded(scale.mean))
+        .collect();
     let mean = emit.real(&format!("{name}.mean"), &count, scales.iter().map(|scale| scale.mean));
     let mut centred = emit.apply("Sub", &[value, &mean]);
     if rest.iter().any(|&rest| rest != 0.0) {
@@ -50,7 +53,7 @@ pub(super) struct Regressor {
 
 /// Puts the regressor of a step together; `u` are its normalised inputs `[inputs]`, if there are any.
 pub(super) fn regressor(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &State) -> Regressor {
-    let (members, inputs, outputs) = (plan.members(), plan.inputs.len(), plan.outputs.len());
+    let (members, inputs) = (plan.members(), plan.inputs.len());
     let last = match plan.lags.ny {
         1 => state.outputs.clone(),
         _ => emit.slice(&state.outputs, 1, 0..1),
@@ -63,7 +66,6 @@ pub(super) fn regressor(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, stat
             past_inputs: None,
         };
     };
-    debug_assert_eq!(plan.regressor_len() - plan.output_lags_len(), (plan.lags.nx + 1) * inputs);
     let now = emit.reshape(u, &[1, inputs]);
     let remembered = plan.remembered_inputs();
     let (taps, past_inputs) = match &state.inputs {
@@ -82,7 +84,6 @@ pub(super) fn regressor(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, stat
     if members > 1 {
         taps = emit.expand(&taps, &[members, 1, length]);
     }
-    debug_assert!(outputs > 0);
     Regressor {
         x: emit.concat(&[&own, &taps], 2),
         last,
@@ -108,11 +109,9 @@ pub(super) fn step(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &S
     let (newest, cells, y, [below, above]) = match &plan.body {
         Body::Linear(linear) => {
             let newest = arx(emit, linear, x, last);
-            let half_width = |emit: &mut Emitter, name| {
-                emit.real(name, &[linear.half_width.len()], linear.half_width.iter().copied())
-            };
-            let sides = [half_width(emit, "arx.half_width"), half_width(emit, "arx.half_width")];
-            (newest.clone(), Vec::new(), newest, sides)
+            let count = [linear.half_width.len()];
+            let side = emit.real("arx.half_width", &count, linear.half_width.iter().copied());
+            (newest.clone(), Vec::new(), newest, [side.clone(), side])
         }
         Body::Networks(networks) => {
             let writer = Networks::new(networks);
@@ -156,7 +155,12 @@ pub(super) fn step(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &S
 }
 
 /// The crisp step alone, for the warm-up: outputs with [`doubt`] added, and the cells after.
-pub(super) fn crisp_step(emit: &mut Emitter, plan: &Plan, found: &Regressor, state: &State) -> (Option<Value>, Vec<[Value; 2]>) {
+pub(super) fn crisp_step(
+    emit: &mut Emitter,
+    plan: &Plan,
+    found: &Regressor,
+    state: &State,
+) -> (Option<Value>, Vec<[Value; 2]>) {
     match &plan.body {
         Body::Linear(_) => (None, Vec::new()),
         Body::Networks(networks) => {
@@ -243,10 +247,22 @@ fn calibrated(emit: &mut Emitter, plan: &Plan, sides: [Value; 2]) -> [Value; 2] 
         return sides;
     };
     let count = [scalings.len()];
-    let floor = emit.real("calibration.floor", &count, scalings.iter().map(|scaling| scaling.floor));
+    let floor = emit.real(
+        "calibration.floor",
+        &count,
+        scalings.iter().map(|scaling| scaling.floor),
+    );
     let factors = [
-        emit.real("calibration.lower", &count, scalings.iter().map(|scaling| scaling.lower)),
-        emit.real("calibration.upper", &count, scalings.iter().map(|scaling| scaling.upper)),
+        emit.real(
+            "calibration.lower",
+            &count,
+            scalings.iter().map(|scaling| scaling.lower),
+        ),
+        emit.real(
+            "calibration.upper",
+            &count,
+            scalings.iter().map(|scaling| scaling.upper),
+        ),
     ];
     let [below, above] = sides;
     [(below, &factors[0]), (above, &factors[1])].map(|(side, factor)| {

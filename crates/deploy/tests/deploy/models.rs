@@ -165,7 +165,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Models of a record without inputs, which C and FMU tests leave out.
+/// Models of a record without inputs.
 pub(crate) fn autonomous() -> Vec<Case> {
     let decaying = |k: usize| 300.0 + 5.0 * (0.2 * k as f64).sin() * (-0.002 * k as f64).exp();
     let record = Experiment::new("swing", Vec::new(), vec![(0..500).map(decaying).collect()]);
