@@ -20,9 +20,11 @@ fn export(plan: &Plan, precision: Option<Precision>, name: &str) -> PathBuf {
     folder
 }
 
+/// Relative to a value or its standard deviation. Free runs in single precision differ by a few units of 1e-7 per step in
+/// rounding alone: `predict` itself is 9e-7 away from the same parameters in double.
 fn tolerance(precision: Precision) -> f64 {
     match precision {
-        Precision::F32 => 1e-6,
+        Precision::F32 => 5e-6,
         Precision::F64 => 1e-12,
     }
 }
