@@ -165,21 +165,34 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Models of a record without inputs.
-pub(crate) fn autonomous() -> Vec<Case> {
-    let decaying = |k: usize| 300.0 + 5.0 * (0.2 * k as f64).sin() * (-0.002 * k as f64).exp();
-    let record = Experiment::new("swing", Vec::new(), vec![(0..500).map(decaying).collect()]);
+/// Combinations that are rarer: records without inputs, warm-ups that are shorter than the lags, linear paths beside cells.
+pub(crate) fn rare_cases() -> Vec<Case> {
+    let swing = |k: usize| 300.0 + 5.0 * (0.2 * k as f64).sin() * (-0.002 * k as f64).exp();
+    let record = Experiment::new("swing", Vec::new(), vec![(0..500).map(swing).collect()]);
     let output = Channel::new("temperature").with_unit("K");
-    let dataset = Dataset::new("swing", Vec::new(), vec![output], None, vec![record]).unwrap();
+    let swing = Dataset::new("swing", Vec::new(), vec![output], None, vec![record]).unwrap();
+    let plant = coupled();
+    let (inode, ilstm, arx) = (ModelKind::Inode, ModelKind::Ilstm, ModelKind::Arx);
+    let (measured, warmup) = (InitialState::Measured, InitialState::Warmup);
     let kinds = [
-        ("inode without inputs", ModelKind::Inode, InitialState::Measured),
-        ("ilstm without inputs", ModelKind::Ilstm, InitialState::Warmup(5)),
-        ("arx without inputs", ModelKind::Arx, InitialState::Measured),
+        ("inode without inputs", &swing, inode, (0, 0, 3), measured, false),
+        ("ilstm without inputs", &swing, ilstm, (0, 0, 3), warmup(5), false),
+        ("arx without inputs", &swing, arx, (0, 0, 3), measured, false),
+        ("inode, warm-up", &plant, inode, (1, 0, 4), warmup(2), true),
+        ("arx, warm-up", &plant, arx, (2, 1, 4), warmup(2), false),
+        ("ilstm, linear path", &plant, ilstm, (0, 3, 2), measured, true),
+        ("ilstm, linear path, warm-up", &plant, ilstm, (1, 1, 4), warmup(2), true),
     ];
-    let case = |(name, kind, initial)| Case {
+    let case = |(name, dataset, kind, lags, initial, linear_path): (_, &Dataset, _, _, _, _)| Case {
         name,
-        model: fitted(&dataset, &config(kind, Precision::F64, (0, 0, 3), initial)),
-        part: split(&dataset).test,
+        model: fitted(
+            dataset,
+            &FitConfig {
+                linear_path,
+                ..config(kind, Precision::F64, lags, initial)
+            },
+        ),
+        part: split(dataset).test,
         dataset: dataset.clone(),
     };
     kinds.map(case).into()

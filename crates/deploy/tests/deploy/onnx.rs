@@ -7,7 +7,7 @@ use intervalid_deploy::{Body, OnnxOptions, Plan, onnx_models};
 use intervalid_model::{Model, Precision};
 use serde_json::{Value, json};
 
-use crate::models::{Case, autonomous, cases};
+use crate::models::{Case, cases, rare_cases};
 use crate::tools::{python, run, write};
 
 /// Writes the models of a plan into a folder of their own; they stay there to be looked at.
@@ -81,7 +81,7 @@ fn script(tasks: Vec<Value>, name: &str) -> Option<()> {
 #[test]
 fn onnxruntime_gives_the_numbers_of_predict() {
     let mut tasks = Vec::new();
-    for (index, case) in cases().iter().chain(&autonomous()).enumerate() {
+    for (index, case) in cases().iter().chain(&rare_cases()).enumerate() {
         let plan = Plan::new(&case.model).unwrap();
         tasks.push(task(case, &plan, None, index));
         let other = match onnx_models(&plan, &OnnxOptions::default()).unwrap().precision {
