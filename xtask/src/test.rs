@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    UsageError, repository, root,
+    UsageError, deploy, repository, root,
     step::{Outcome, Step, cargo, execute, has_cargo_tool, run_all},
 };
 
@@ -32,6 +32,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "browser",
         run: browser,
+    },
+    Step {
+        name: "deploy-tools",
+        run: deploy::tools,
     },
     Step {
         name: "licences",
@@ -162,8 +166,8 @@ fn clippy() -> anyhow::Result<Outcome> {
 }
 
 fn tests() -> anyhow::Result<Outcome> {
-    if has_cargo_tool("nextest") {
-        execute(&mut cargo(&[
+    let mut command = if has_cargo_tool("nextest") {
+        cargo(&[
             "nextest",
             "run",
             "--workspace",
@@ -171,10 +175,10 @@ fn tests() -> anyhow::Result<Outcome> {
             "--no-fail-fast",
             "--no-tests",
             "pass",
-        ]))
+        ])
     } else {
         println!("cargo-nextest is not installed: using cargo test, which runs the same tests");
-        execute(&mut cargo(&[
+        cargo(&[
             "test",
             "--workspace",
             "--lib",
@@ -182,8 +186,9 @@ fn tests() -> anyhow::Result<Outcome> {
             "--tests",
             "--locked",
             "--no-fail-fast",
-        ]))
-    }
+        ])
+    };
+    execute(command.env(deploy::PYTHON_VARIABLE, deploy::python()))
 }
 
 fn docs() -> anyhow::Result<Outcome> {

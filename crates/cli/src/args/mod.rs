@@ -31,7 +31,7 @@ Examples:
   intervalid fit my.csv --out pump           identify a model with prediction intervals
   intervalid report pump                     the page of the fit, in a browser
   intervalid predict pump new.csv            simulate new inputs with it
-  intervalid export pump --to c --out pump.c its step for a controller
+  intervalid export pump --to c --out p.c    its step for a controller
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written.";

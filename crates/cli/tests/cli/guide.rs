@@ -248,8 +248,8 @@ pages! {
     what_coverage_means: "what-coverage-means.md",
     when_arx_is_enough: "when-arx-is-enough.md",
     several_channels_and_experiments: "several-channels-and-experiments.md",
-    deploy_onnx: "deploy-onnx.md",
     reproducing_the_paper: "reproducing-the-paper.md",
+    deploy: "deploy.md",
 }
 
 #[test]

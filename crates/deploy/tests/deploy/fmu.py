@@ -41,7 +41,7 @@ class Instance:
             fmu.setupExperiment(startTime=0.0)
         for name, values in initial_values(task, self.references).items():
             self.set([name], [values])
-        (fmu.setBoolean)([self.references["online"]], [online])
+        fmu.setBoolean([self.references["online"]], [online])
         fmu.enterInitializationMode()
         fmu.exitInitializationMode()
         self.step = 0
@@ -107,16 +107,13 @@ def run(task):
         one.start(False)
         first = [one.advance() for _ in range(20)]
         assert first == found[0][:20], "the same numbers after a reset"
-        suffix = "U" if one.is_three else "u"
-        get, put = ("getFMUState", "setFMUState") if one.is_three else ("getFMUState", "setFMUState")
-        state = getattr(one.fmu, get)()
-        serialized = one.fmu.serializeFMUState(state) if one.is_three else one.fmu.serializeFMUstate(state)
+        state = one.fmu.getFMUState()
+        serialized = one.fmu.serializeFMUState(state)
         rest = [one.advance() for _ in range(20)]
-        getattr(one.fmu, put)(state)
+        one.fmu.setFMUState(state)
         one.step = 20
         assert [one.advance() for _ in range(20)] == rest, "the same numbers from a saved state"
-        restore = one.fmu.deserializeFMUState if one.is_three else one.fmu.deSerializeFMUstate
-        getattr(two.fmu, put)(restore(serialized))
+        two.fmu.setFMUState(two.fmu.deserializeFMUState(serialized))
         two.step = 20
         assert [two.advance() for _ in range(20)] == rest, "the same numbers in another instance"
         # A step that is no whole number of samples.

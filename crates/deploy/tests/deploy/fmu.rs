@@ -22,11 +22,10 @@ fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value 
     assert!(package.has_binary);
     let path = folder.join(format!("case{index}_{version:?}.fmu"));
     std::fs::write(&path, &package.bytes).unwrap();
-    assert_eq!(
-        package.bytes,
-        fmu(&plan, &options).unwrap().bytes,
-        "same bytes every time"
-    );
+    if index == 0 {
+        let again = fmu(&plan, &options).unwrap();
+        assert_eq!(package.bytes, again.bytes, "same bytes every time");
+    }
     let expected = case.expected(60);
     // With a dead time the inputs of a step are those at its beginning: one sample earlier.
     let mut past_inputs = expected.past_inputs.clone();

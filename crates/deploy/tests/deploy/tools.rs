@@ -19,10 +19,11 @@ pub(crate) fn tool(name: &str, package: &str) -> Option<String> {
 /// The Python interpreter with fmpy, onnx and onnxruntime that `cargo xtask test` prepares.
 pub(crate) fn python() -> Option<PathBuf> {
     let named = env::var_os("INTERVALID_DEPLOY_PYTHON").map(PathBuf::from);
-    let python = named.filter(|python| python.is_file());
+    let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/deploy-venv/bin/python");
+    let python = Some(named.unwrap_or(made)).filter(|python| python.is_file());
     if python.is_none() {
         skip(
-            "no Python with fmpy, onnx and onnxruntime; `cargo xtask test --only deploy` makes one and sets INTERVALID_DEPLOY_PYTHON",
+            "no Python with fmpy, onnx and onnxruntime; `cargo xtask test --only deploy-tools` makes one, INTERVALID_DEPLOY_PYTHON names it",
         );
     }
     python
