@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    UsageError, python, repository, root,
+    UsageError, deploy, python, repository, root,
     step::{Outcome, Step, cargo, execute, has_cargo_tool, run_all},
 };
 
@@ -32,6 +32,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "browser",
         run: browser,
+    },
+    Step {
+        name: "deploy-tools",
+        run: deploy::tools,
     },
     Step {
         name: "licences",
@@ -166,8 +170,8 @@ fn clippy() -> anyhow::Result<Outcome> {
 }
 
 fn tests() -> anyhow::Result<Outcome> {
-    if has_cargo_tool("nextest") {
-        execute(&mut cargo(&[
+    let mut command = if has_cargo_tool("nextest") {
+        cargo(&[
             "nextest",
             "run",
             "--workspace",
@@ -175,10 +179,10 @@ fn tests() -> anyhow::Result<Outcome> {
             "--no-fail-fast",
             "--no-tests",
             "pass",
-        ]))
+        ])
     } else {
         println!("cargo-nextest is not installed: using cargo test, which runs the same tests");
-        execute(&mut cargo(&[
+        cargo(&[
             "test",
             "--workspace",
             "--lib",
@@ -186,8 +190,9 @@ fn tests() -> anyhow::Result<Outcome> {
             "--tests",
             "--locked",
             "--no-fail-fast",
-        ]))
-    }
+        ])
+    };
+    execute(command.env(deploy::PYTHON_VARIABLE, deploy::python()))
 }
 
 fn docs() -> anyhow::Result<Outcome> {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use intervalid_data::DataError;
+use intervalid_deploy::DeployError;
 use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
@@ -114,6 +115,18 @@ impl From<DataError> for Failure {
     }
 }
 
+impl From<DeployError> for Failure {
+    fn from(error: DeployError) -> Self {
+        match error {
+            DeployError::Model(error) => error.into(),
+            DeployError::Unsupported { .. } | DeployError::Name { .. } | DeployError::Exists { .. } => {
+                Self::input(error)
+            }
+            _ => Self::run(error),
+        }
+    }
+}
+
 impl From<FigureError> for Failure {
     fn from(error: FigureError) -> Self {
         Self::run(anyhow::Error::new(error).context("cannot draw the picture"))
@@ -153,7 +166,8 @@ impl From<ModelError> for Failure {
             ModelError::Channels { .. }
             | ModelError::Format { .. }
             | ModelError::Setting { .. }
-            | ModelError::LagsTooLong { .. } => Self::input(error),
+            | ModelError::LagsTooLong { .. }
+            | ModelError::NotStepwise { .. } => Self::input(error),
             ModelError::File { action: "read", .. } => Self::input(error),
             ModelError::File { ref source, .. } if out_of_space(source) => {
                 Self::run(error).with_hint("free some space, or write to another disk with --out")

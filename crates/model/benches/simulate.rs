@@ -1,4 +1,5 @@
-//! Free run with bands of a million samples, and how the cost of an epoch grows with the number of windows.
+//! Free run with bands of a million samples, as a whole and step by step, and how the cost of an epoch grows with the number
+//! of windows.
 //!
 //! `cargo bench -p intervalid-model --bench simulate`, one thread.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
@@ -6,7 +7,7 @@
 use std::time::Instant;
 
 use intervalid_data::{Channel, Dataset, Experiment, Lags, Part, Segment, Split, SplitFractions, WindowConfig};
-use intervalid_model::{FitConfig, FitOptions, IntervalModel, ModelKind, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, History, IntervalModel, Model, ModelKind, Simulator, Strategy, fit};
 
 fn record(samples: usize) -> Dataset {
     let u: Vec<f64> = (0..samples)
@@ -31,9 +32,39 @@ fn trained(dataset: &Dataset, split: &Split, config: &FitConfig) -> (IntervalMod
     }
 }
 
+/// A million steps of a simulator: seconds in all, and the median and 99.9 % quantile of one step in µs, clock included.
+fn step_by_step(model: &IntervalModel<f32>, inputs: &[f64]) -> [f64; 3] {
+    let mut simulator = Simulator::new(&Model::from(model.clone())).unwrap_or_else(|error| panic!("{error}"));
+    let past = History {
+        inputs: &inputs[..1],
+        outputs: &[0.0],
+    };
+    let mut best = f64::INFINITY;
+    let mut single = vec![0_u64; inputs.len()];
+    for is_timed_singly in [false, false, true] {
+        simulator.reset(past).unwrap_or_else(|error| panic!("{error}"));
+        let start = Instant::now();
+        for (u, nanoseconds) in inputs.iter().zip(&mut single) {
+            let step = is_timed_singly.then(Instant::now);
+            if let Err(error) = simulator.step(std::slice::from_ref(u)) {
+                panic!("{error}");
+            }
+            if let Some(step) = step {
+                *nanoseconds = step.elapsed().as_nanos() as u64;
+            }
+        }
+        if !is_timed_singly {
+            best = best.min(start.elapsed().as_secs_f64());
+        }
+    }
+    single.sort_unstable();
+    let quantile = |share: f64| single[(share * (single.len() - 1) as f64) as usize] as f64 * 1e-3;
+    [best, quantile(0.5), quantile(0.999)]
+}
+
 fn main() {
-    println!("| free run with band, one million samples | best of 3, s | million steps per s |");
-    println!("|---|---|---|");
+    println!("| with band, one million samples | whole run, s | step by step, s | one step: median, µs | 99.9 %, µs |");
+    println!("|---|---|---|---|---|");
     let dataset = record(1_000_001);
     let first = |end| {
         Part::from_segments(vec![Segment {
@@ -77,7 +108,8 @@ fn main() {
             );
             best = best.min(start.elapsed().as_secs_f64());
         }
-        println!("| {name} | {best:.2} | {:.2} |", 1.0 / best);
+        let [steps, median, tail] = step_by_step(&model, &dataset.experiments()[0].input(0)[1..]);
+        println!("| {name} | {best:.2} | {steps:.2} | {median:.2} | {tail:.2} |");
     }
 
     println!("\n| windows | joint INODE 40-40, ms per epoch | µs per window |");

@@ -4,7 +4,7 @@ use intervalid_data::{Dataset, Part, normal_quantile};
 use intervalid_interval::Real;
 
 use crate::config::FitConfig;
-use crate::error::Result;
+use crate::error::{ModelError, Result};
 use crate::interval_model::IntervalModel;
 use crate::network::Architecture;
 use crate::prediction::Band;
@@ -25,6 +25,29 @@ impl<T: Real> IntervalEnsemble<T> {
     /// An ensemble of members that share architecture, signature and configuration; none of no members.
     pub(crate) fn new(members: Vec<IntervalModel<T>>) -> Option<Self> {
         (!members.is_empty()).then_some(Self { members })
+    }
+
+    /// An ensemble of fitted models.
+    ///
+    /// # Errors
+    /// If there are none, or they differ in architecture, channels, scaling, start or coverage.
+    pub fn from_members(members: Vec<IntervalModel<T>>) -> Result<Self> {
+        let alike = |member: &IntervalModel<T>| {
+            let first = &members[0];
+            member.architecture == first.architecture
+                && member.signature == first.signature
+                && member.config.initial == first.config.initial
+                && member.config.coverage.to_bits() == first.config.coverage.to_bits()
+        };
+        let found = members.iter().skip(1).position(|member| !alike(member));
+        if let Some(index) = found {
+            return Err(ModelError::option(
+                "member",
+                index + 1,
+                "the architecture, channels, scaling, start and coverage of the first",
+            ));
+        }
+        Self::new(members).ok_or_else(|| ModelError::option("members", 0, "at least one"))
     }
 
     /// The members.

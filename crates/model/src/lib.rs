@@ -88,6 +88,7 @@ pub use prediction::Band;
 pub use recursion::RecursionMode;
 pub use region::TrainingRegion;
 pub use signature::Signature;
+pub use simulate::DIVERGED;
 pub use simulator::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,

@@ -6,7 +6,7 @@ use intervalid_interval::Real;
 use crate::network::{Architecture, Frames, IntervalParameters, Network, Stepper, TILE};
 
 /// A free run is taken to have diverged when a normalised prediction leaves ± this many standard deviations.
-pub(crate) const DIVERGED: f64 = 1e4;
+pub const DIVERGED: f64 = 1e4;
 
 /// A crisp free run over one window (usually a whole part of an experiment), ready for the interval branch.
 pub(crate) struct Run<T> {

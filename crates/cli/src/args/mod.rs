@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
 
 mod data;
+mod export;
 mod fit;
 mod model;
 mod report;
@@ -14,6 +15,7 @@ mod shell;
 mod study;
 
 pub(crate) use data::DataArgs;
+pub(crate) use export::{ExportArgs, Fmi, Real, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
@@ -29,6 +31,7 @@ Examples:
   intervalid fit my.csv --out pump           identify a model with prediction intervals
   intervalid report pump                     the page of the fit, in a browser
   intervalid predict pump new.csv            simulate new inputs with it
+  intervalid export pump --to c --out p.c    its step for a controller
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written.";
@@ -106,6 +109,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// One table of several fitted models
     Compare(CompareArgs),
+    /// Turn a model into a step for a controller or a simulator: C99 or FMU
+    Export(ExportArgs),
     /// One page to look at, of a fit or a study
     Report(ReportArgs),
     /// Many fits at once: run a study, look at it

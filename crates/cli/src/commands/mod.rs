@@ -6,6 +6,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod explain;
+mod export;
 mod fit;
 mod load;
 mod man;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Evaluate(args) => evaluate::run(args, global, output),
         Command::Explain(args) => explain::run(args, output),
         Command::Compare(args) => compare::run(args, output),
+        Command::Export(args) => export::run(args, output),
         Command::Report(args) => report::run(args, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),

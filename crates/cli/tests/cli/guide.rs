@@ -2,7 +2,7 @@
 //! holds the records the pages speak of.
 //!
 //! A block marked `sh` is run line by line. A block marked `text output` after it is what its last command prints, word
-//! for word; a line `...` in it stands for any lines. Other blocks are not compared: what a network prints depends on how
+//! for word; a line `...` in it stands for any lines. A block marked `python onnxruntime` is run too. Other blocks are not compared: what a network prints depends on how
 //! long it was trained.
 //!
 //! Training is cut short, or the guide would take minutes: a script named `intervalid` stands in front of the program
@@ -22,6 +22,9 @@ use crate::support::Folder;
 
 /// Lines that build and install programs and packages, which tests have done already.
 const INSTALLATION: [&str; 3] = ["cargo ", "git clone ", "pip "];
+
+/// How the Python interpreter with onnxruntime that `cargo xtask test` prepares is started.
+const PYTHON: &str = "\"$INTERVALID_DEPLOY_PYTHON\"";
 
 const SMALL_STUDY: &str = "name = 'paper'\ndatasets = ['hair-dryer']\nmodels = ['inode', 'arx']\nstrategies = ['cascade']\n\
                            margins = ['abs']\ncoverages = [0.9]\nseeds = [1, 2]\n[settings]\nepochs = 2\nhidden = [5]\n";
@@ -58,6 +61,14 @@ fn steps(page: &str) -> Vec<Step> {
                     command: command.to_owned(),
                     output: None,
                 }));
+            }
+            "python onnxruntime" => {
+                let program = block.join("\n");
+                assert!(!program.contains('\''), "quotes of the shell: {program}");
+                steps.push(Step {
+                    command: format!("{PYTHON} -c '{program}'"),
+                    output: None,
+                });
             }
             "text output" => {
                 let step = steps.last_mut().expect("output follows a command");
@@ -153,6 +164,18 @@ exec '{}' "$@"
     fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("made executable");
 }
 
+/// The interpreter of `cargo xtask test --only deploy-tools`, or the one that is named.
+fn python() -> PathBuf {
+    let named = std::env::var_os("INTERVALID_DEPLOY_PYTHON").filter(|path| !path.is_empty());
+    named.map_or_else(|| root().join("target/deploy-venv/bin/python"), PathBuf::from)
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn skipped(message: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
+    eprintln!("SKIPPED: {message}");
+}
+
 fn run(page: &str, text: &str) {
     let folder = Folder::new();
     prepare(&folder);
@@ -167,8 +190,14 @@ fn run(page: &str, text: &str) {
         if INSTALLATION.iter().any(|start| command.starts_with(start)) {
             continue;
         }
+        let python = python();
+        if command.starts_with(PYTHON) && !python.is_file() {
+            skipped(&format!("{page}: no Python with onnxruntime at {}", python.display()));
+            continue;
+        }
         let done = Command::new("sh")
             .args(["-euc", &command])
+            .env("INTERVALID_DEPLOY_PYTHON", &python)
             .current_dir(folder.path())
             .env("PATH", &path)
             .env("SMALL_STUDY", folder.path().join("small-study.toml"))
@@ -221,6 +250,7 @@ pages! {
     several_channels_and_experiments: "several-channels-and-experiments.md",
     from_python: "python.md",
     reproducing_the_paper: "reproducing-the-paper.md",
+    deploy: "deploy.md",
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod contract;
 mod data;
 mod demo;
 mod errors;
+mod export;
 mod failures;
 mod fit;
 mod guide;

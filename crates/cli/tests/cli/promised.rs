@@ -6,7 +6,7 @@
 use crate::shape::Shape::{self, Count, Either, Flag, List, Maybe, Named, Number, Object, Settings, Text};
 
 /// Promised and not there yet. Whoever adds one takes it away here and enters it in the tables below.
-pub(crate) const PENDING_COMMANDS: &[&[&str]] = &[&["export", "fit", "--to", "c", "--out", "step.c"]];
+pub(crate) const PENDING_COMMANDS: &[&[&str]] = &[&["export", "fit", "--to", "onnx", "--out", "step.onnx"]];
 pub(crate) const PENDING_FILES: &[&str] = &[];
 pub(crate) const PENDING_KEYS: &[&str] = &[];
 
@@ -56,6 +56,25 @@ macro_rules! fit_shape {
         ])
     };
 }
+/// `export --json`; what does not belong to the target is null.
+const EXPORT: Shape = Object(&[
+    ("model", Text),
+    ("to", Text),
+    ("model_hash", Text),
+    ("coverage", Number),
+    ("sample_time", Maybe(&Number)),
+    ("past_inputs", Count),
+    ("past_outputs", Count),
+    ("precision", Maybe(&Text)),
+    ("ram_bytes", Maybe(&Object(&[("state", Count), ("stack", Count)]))),
+    ("flash_bytes", Maybe(&Count)),
+    ("opset", Maybe(&Count)),
+    ("fmi", Maybe(&Text)),
+    ("binary", Maybe(&Flag)),
+    ("inputs_at", Maybe(&Text)),
+    ("files", List(&Text)),
+]);
+
 pub(crate) const FIT: Shape = fit_shape!(METRICS);
 pub(crate) const FIT_OF_SEVERAL: Shape = fit_shape!(METRICS_OF_SEVERAL);
 
@@ -270,6 +289,12 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             ("out", Maybe(&Text)),
         ]),
     ),
+    (&["export", "fit", "--to", "c", "--out", "step.c"], EXPORT),
+    (&["export", "fit", "--to", "onnx", "--out", "step.onnx"], EXPORT),
+    (
+        &["export", "fit", "--to", "fmu", "--out", "step.fmu", "--no-binary"],
+        EXPORT,
+    ),
     (
         &["compare", "fit", "fit"],
         Object(&[
@@ -397,6 +422,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "input output experiment sample-time split delimiter decimal missing part online",
     ),
     (&["explain"], "out"),
+    (&["export"], "to out precision fmi no-binary force"),
     (&["compare"], "out"),
     (&["report"], "out"),
     (&["demo"], "out epochs"),

@@ -1,0 +1,318 @@
+//! `intervalid export`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use intervalid_deploy::{
+    COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, Plan, c_code, fmu, identifier,
+    onnx_models,
+};
+use intervalid_model::{ModelKind, Precision};
+use serde::Serialize;
+
+use super::load::{model, model_file};
+use crate::args::{ExportArgs, Fmi, Real, Target};
+use crate::error::Failure;
+use crate::format::{count, seconds};
+use crate::output::Output;
+use crate::write::{OutFile, refuse_replacing};
+
+/// The JSON object.
+#[derive(Serialize)]
+struct Report<'a> {
+    model: ModelKind,
+    to: &'static str,
+    model_hash: &'a str,
+    coverage: f64,
+    sample_time: Option<f64>,
+    /// Samples that a start uses.
+    past_inputs: usize,
+    past_outputs: usize,
+    /// Of C code and ONNX graphs.
+    precision: Option<&'static str>,
+    /// Of C code.
+    ram_bytes: Option<Ram>,
+    flash_bytes: Option<usize>,
+    /// Of ONNX graphs.
+    opset: Option<i64>,
+    /// Of an FMU.
+    fmi: Option<&'static str>,
+    binary: Option<bool>,
+    inputs_at: Option<&'static str>,
+    files: &'a [PathBuf],
+}
+
+#[derive(Serialize)]
+struct Ram {
+    state: usize,
+    stack: usize,
+}
+
+/// Files to write and what to say about them.
+#[derive(Default)]
+struct Export {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    lines: Vec<String>,
+    precision: Option<&'static str>,
+    footprint: Option<Footprint>,
+    opset: Option<i64>,
+    fmi: Option<&'static str>,
+    binary: Option<bool>,
+    inputs_at: Option<&'static str>,
+}
+
+/// Turns a model into files that run without this program.
+pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
+    check_options(args)?;
+    let name = stem(&args.out, args.to)?;
+    let source = model_file(&args.model)?;
+    let targets = targets(args);
+    for target in &targets {
+        refuse_replacing("--out", target, [source.as_path()])?;
+        if target.exists() && !args.force {
+            return Err(DeployError::Exists { path: target.clone() }.into());
+        }
+    }
+    let model = model(&args.model, output)?;
+    let plan = Plan::new(&model)?;
+    let places = targets
+        .iter()
+        .map(|path| OutFile::open(path, "--out"))
+        .collect::<Result<Vec<_>, _>>()?;
+    let export = match args.to {
+        Target::C => c(&plan, args, &name)?,
+        Target::Onnx => graphs(&plan, args)?,
+        Target::Fmu => output.working("compiling", || package(&plan, args, &name))?,
+    };
+    let is_new: Vec<bool> = targets.iter().map(|path| !path.exists()).collect();
+    for (index, (place, (_, content))) in places.iter().zip(&export.files).enumerate() {
+        if let Err(failure) = place.write(content) {
+            // A header without its source is of no use.
+            for (path, _) in targets.iter().zip(&is_new).take(index).filter(|(_, is_new)| **is_new) {
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(failure);
+        }
+    }
+    let needs = plan.needs();
+    if output.is_json() {
+        return output.json(&Report {
+            model: plan.kind,
+            to: target_name(args.to),
+            model_hash: &plan.fingerprint,
+            coverage: plan.coverage,
+            sample_time: plan.sample_time,
+            past_inputs: needs.inputs,
+            past_outputs: needs.outputs,
+            precision: export.precision,
+            ram_bytes: export.footprint.map(|found| Ram {
+                state: found.state,
+                stack: found.stack,
+            }),
+            flash_bytes: export.footprint.map(|found| found.tables),
+            opset: export.opset,
+            fmi: export.fmi,
+            binary: export.binary,
+            inputs_at: export.inputs_at,
+            files: &targets,
+        });
+    }
+    let names: Vec<String> = targets.iter().map(|path| path.display().to_string()).collect();
+    let names = match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    };
+    output.story(format_args!("Written to {names}"))?;
+    for line in export.lines {
+        output.story(format_args!("  {line}"))?;
+    }
+    output.story(format_args!("  sample time {}", seconds(plan.sample_time)))?;
+    output.story(format_args!("  model hash {}", plan.fingerprint))?;
+    Ok(())
+}
+
+fn target_name(target: Target) -> &'static str {
+    match target {
+        Target::C => "c",
+        Target::Onnx => "onnx",
+        Target::Fmu => "fmu",
+    }
+}
+
+/// Options that mean nothing for the target are mistakes.
+fn check_options(args: &ExportArgs) -> Result<(), Failure> {
+    let strays = [
+        (
+            "--precision",
+            args.precision.is_some(),
+            [Target::C, Target::Onnx].as_slice(),
+        ),
+        ("--fmi", args.fmi.is_some(), &[Target::Fmu]),
+        ("--no-binary", args.no_binary, &[Target::Fmu]),
+    ];
+    match strays
+        .iter()
+        .find(|(_, is_given, targets)| *is_given && !targets.contains(&args.to))
+    {
+        None => Ok(()),
+        Some((option, _, targets)) => {
+            let names: Vec<String> = targets
+                .iter()
+                .map(|target| format!("--to {}", target_name(*target)))
+                .collect();
+            Err(Failure::input(anyhow!(
+                "{option} is an option of {}, not of --to {}",
+                names.join(" and "),
+                target_name(args.to)
+            )))
+        }
+    }
+}
+
+/// The name in front of the extension, which must be that of the target.
+fn stem(path: &Path, target: Target) -> Result<String, Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    if extension != Some(target_name(target)) {
+        let found = anyhow!("--out {}: expected a file NAME.{}", path.display(), target_name(target));
+        return Err(Failure::input(found));
+    }
+    match target {
+        // The source includes NAME.h and all its names begin with NAME.
+        Target::C if identifier(stem) != stem => {
+            let found = anyhow!(
+                "--out {}: '{stem}' cannot name C code: expected a letter first, then letters, digits and _",
+                path.display()
+            );
+            Err(Failure::input(found).with_hint(format!("try --out {}.c", identifier(stem))))
+        }
+        _ => Ok(identifier(stem)),
+    }
+}
+
+fn targets(args: &ExportArgs) -> Vec<PathBuf> {
+    match args.to {
+        Target::C => vec![args.out.with_extension("h"), args.out.clone()],
+        Target::Onnx => {
+            let stem = args.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let beside = |part: &str| args.out.with_file_name(format!("{stem}_{part}.onnx"));
+            vec![args.out.clone(), beside("init"), beside("simulate")]
+        }
+        Target::Fmu => vec![args.out.clone()],
+    }
+}
+
+fn c(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
+    let options = COptions {
+        name: name.to_owned(),
+        precision: args.precision.map(|precision| match precision {
+            Real::Float => CPrecision::Float,
+            Real::Double => CPrecision::Double,
+        }),
+    };
+    let code = c_code(plan, &options)?;
+    let precision = match code.precision {
+        CPrecision::Float => "float",
+        CPrecision::Double => "double",
+    };
+    let Footprint { tables, state, stack } = code.footprint;
+    let needs = plan.needs();
+    Ok(Export {
+        files: targets(args)
+            .into_iter()
+            .zip([code.header.into_bytes(), code.source.into_bytes()])
+            .collect(),
+        lines: vec![
+            format!("{name}_step(u) -> y_lower, y, y_upper in {precision}"),
+            format!("RAM: {state} bytes per state, {stack} bytes of stack in a step; flash: {tables} bytes of tables"),
+            format!(
+                "starts with {} and {}",
+                count(needs.inputs, "past input sample"),
+                count(needs.outputs, "measured output sample")
+            ),
+        ],
+        precision: Some(precision),
+        footprint: Some(code.footprint),
+        ..Export::default()
+    })
+}
+
+fn graphs(plan: &Plan, args: &ExportArgs) -> Result<Export, Failure> {
+    let options = OnnxOptions {
+        precision: args.precision.map(|precision| match precision {
+            Real::Float => Precision::F32,
+            Real::Double => Precision::F64,
+        }),
+    };
+    let models = onnx_models(plan, &options)?;
+    let precision = match models.precision {
+        Precision::F32 => "float",
+        Precision::F64 => "double",
+    };
+    let needs = plan.needs();
+    let states: Vec<String> = models
+        .states
+        .iter()
+        .map(|(name, sizes)| format!("{name} {sizes:?}"))
+        .collect();
+    Ok(Export {
+        lines: vec![
+            format!(
+                "ONNX with operators of opset {}, IR version {}, in {precision}",
+                models.opset, models.ir_version
+            ),
+            format!("a step, its start and whole records; state: {}", states.join(", ")),
+            format!(
+                "starts with {} and {}",
+                count(needs.inputs, "past input sample"),
+                count(needs.outputs, "measured output sample")
+            ),
+        ],
+        precision: Some(precision),
+        opset: Some(models.opset),
+        files: targets(args)
+            .into_iter()
+            .zip([models.step, models.init, models.simulate])
+            .collect(),
+        ..Export::default()
+    })
+}
+
+fn package(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
+    let (version, label) = match args.fmi {
+        None | Some(Fmi::V2) => (FmiVersion::V2, "2.0"),
+        Some(Fmi::V3) => (FmiVersion::V3, "3.0"),
+    };
+    let options = FmuOptions {
+        name: name.to_owned(),
+        version,
+        with_binary: !args.no_binary,
+    };
+    let package = fmu(plan, &options)?;
+    let content = match package.has_binary {
+        true => "sources and a library for 64-bit Linux",
+        false => "sources only",
+    };
+    let inputs_at = match package.inputs_at_end {
+        true => "end",
+        false => "beginning",
+    };
+    let mut lines = vec![
+        format!("FMI {label} for co-simulation, {content}"),
+        format!(
+            "communication step {} s; inputs are those at the {inputs_at} of a step",
+            package.sample_time
+        ),
+    ];
+    if !package.has_sample_time {
+        lines.push("the model does not store its sample time: one sample counts as 1 s".to_owned());
+    }
+    Ok(Export {
+        files: vec![(args.out.clone(), package.bytes)],
+        lines,
+        fmi: Some(label),
+        binary: Some(package.has_binary),
+        inputs_at: Some(inputs_at),
+        ..Export::default()
+    })
+}

@@ -1,0 +1,154 @@
+//! `export`: what is written and said, and what is refused. The numbers of the exported code are tested in `crates/deploy`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::support::{Folder, csv, plain};
+
+/// A folder with fits `net` (inode), `line` (arx) and `drop` (a baseline).
+fn fitted() -> Folder {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(200, plain));
+    for (model, out) in [("inode", "net"), ("arx", "line"), ("dropout-node", "drop")] {
+        let mut arguments = vec![
+            "fit",
+            "data.csv",
+            "--model",
+            model,
+            "--quiet",
+            "--out",
+            out,
+            "--sample-time",
+            "0.5",
+        ];
+        arguments.extend(["--lags", "2,1,2"]);
+        if model != "arx" {
+            arguments.extend(["--preset", "paper", "--epochs", "1", "--hidden", "4,3"]);
+        }
+        let output = folder.run(&arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    folder
+}
+
+/// Names in a folder, to see that nothing is left behind.
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Hashes depend on the last bits of a fit.
+fn without_hash(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.split_once("model hash ") {
+        Some((before, hash)) if hash.len() == 64 => format!("{before}model hash (64 digits)"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn what_is_written_and_said() {
+    let folder = fitted();
+    let mut text = String::new();
+    for arguments in [
+        ["export", "net", "--to", "c", "--out", "step.c"].as_slice(),
+        &["export", "line", "--to", "c", "--out", "line.c", "--precision", "float"],
+        &["export", "net", "--to", "onnx", "--out", "net.onnx"],
+        &[
+            "export",
+            "line",
+            "--to",
+            "onnx",
+            "--out",
+            "line.onnx",
+            "--precision",
+            "double",
+        ],
+        &["export", "net", "--to", "fmu", "--out", "net.fmu", "--no-binary"],
+    ] {
+        text.push_str(&without_hash(&folder.transcript(arguments)));
+    }
+    assert_snapshot!(text);
+    let parts = ["net.onnx", "net_init.onnx", "net_simulate.onnx"];
+    for name in ["step.h", "step.c", "line.h", "line.c", "net.fmu"].iter().chain(&parts) {
+        assert!(names(&folder).contains(&(*name).to_owned()), "{name}");
+    }
+    let header = fs::read_to_string(folder.path().join("step.h")).unwrap();
+    assert!(
+        header.contains("0.5 s between two calls") && header.contains("not a guarantee"),
+        "{header}"
+    );
+    let hash = folder.json(&["export", "net", "--to", "c", "--out", "again.c", "--json"])["model_hash"].clone();
+    assert!(header.contains(hash.as_str().unwrap()));
+    // The same model gives the same bytes.
+    let files = ["step.c", "again.c"].map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
+    assert_eq!(files[0], files[1].replace("again", "step").replace("AGAIN", "STEP"));
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = fitted();
+    folder.write("there.c", "mine");
+    folder.write("broken/model.safetensors", "not a model");
+    folder.write("folder.c/inner", "");
+    // One of the files that go with fresh.onnx.
+    folder.write("fresh_init.onnx", "mine");
+    let before = names(&folder);
+    let mut text = String::new();
+    for arguments in [
+        ["export", "drop", "--to", "c", "--out", "step.c"].as_slice(),
+        &["export", "net", "--to", "c", "--out", "there.c"],
+        &["export", "net", "--to", "rust", "--out", "step.rs"],
+        &["export", "net", "--to", "c", "--out", "step.fmu"],
+        &["export", "net", "--to", "onnx", "--out", "step"],
+        &["export", "drop", "--to", "onnx", "--out", "step.onnx"],
+        &["export", "net", "--to", "onnx", "--out", "fresh.onnx"],
+        &["export", "net", "--to", "onnx", "--out", "step.onnx", "--no-binary"],
+        &["export", "net", "--to", "c", "--out", "my-step.c"],
+        &["export", "net", "--to", "c", "--out", "folder.c", "--force"],
+        &["export", "net", "--to", "c", "--out", "nowhere/step.c"],
+        &["export", "net", "--to", "c", "--out", "step.c", "--fmi", "3"],
+        &[
+            "export",
+            "net",
+            "--to",
+            "fmu",
+            "--out",
+            "step.fmu",
+            "--precision",
+            "float",
+        ],
+        &["export", "absent", "--to", "c", "--out", "step.c"],
+        &["export", "broken", "--to", "c", "--out", "step.c"],
+    ] {
+        let transcript = folder.transcript(arguments);
+        assert!(transcript.contains("\nexit code: 2\n"), "{transcript}");
+        text.push_str(&transcript);
+    }
+    assert_snapshot!(text);
+    assert_eq!(names(&folder), before, "nothing was written");
+    assert_eq!(fs::read_to_string(folder.path().join("there.c")).unwrap(), "mine");
+    let forced = folder.run(&["export", "net", "--to", "c", "--out", "there.c", "--force"]);
+    assert!(forced.status.success());
+    assert!(
+        fs::read_to_string(folder.path().join("there.c"))
+            .unwrap()
+            .contains("there_step")
+    );
+}
+
+#[test]
+fn a_missing_compiler_is_named() {
+    let folder = fitted();
+    let before = names(&folder);
+    let mut command = folder.command(&["export", "net", "--to", "fmu", "--out", "net.fmu"]);
+    let output = command.env("CC", "no-such-compiler").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_snapshot!(String::from_utf8_lossy(&output.stderr));
+    assert_eq!(names(&folder), before, "nothing was written");
+}

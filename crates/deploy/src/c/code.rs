@@ -1,0 +1,311 @@
+//! Header and source file from a plan.
+
+use intervalid_model::{NetworkKind, Precision};
+use minijinja::{Environment, Value, context};
+
+use super::footprint::{Footprint, widest, width};
+use super::literal::{Real, comment};
+use super::tables::network_tables;
+use crate::error::{DeployError, Result};
+use crate::plan::{Base, Body, Plan};
+
+/// Number type of exported code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CPrecision {
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+}
+
+/// How to write C.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct COptions {
+    /// Prefix of all names, and of the files.
+    pub name: String,
+    /// Number type; the model's own where none is given.
+    pub precision: Option<CPrecision>,
+}
+
+/// Exported C.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CCode {
+    /// Prefix of all names: the files are `<name>.h` and `<name>.c`.
+    pub name: String,
+    /// The header.
+    pub header: String,
+    /// The source file.
+    pub source: String,
+    /// Number type of inputs and outputs.
+    pub precision: CPrecision,
+    /// Memory it takes.
+    pub footprint: Footprint,
+}
+
+/// Number types of a step: of its arguments and of the network itself. Normalisation and bands are computed in double, as
+/// `predict` does: they are few operations, and differences of nearly equal numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) interface: Real,
+    pub(crate) inner: Real,
+}
+
+impl Numbers {
+    /// Everything in one precision. ARX takes few operations and errors of its free run add up: it is always computed in
+    /// double.
+    pub(crate) fn uniform(plan: &Plan, real: Real) -> Self {
+        let inside = match plan.body {
+            Body::Linear(_) => Real::Double,
+            Body::Networks(_) => real,
+        };
+        Self {
+            interface: real,
+            inner: inside,
+        }
+    }
+
+    /// As `predict` computes: arguments and bands in double, the network in its own precision.
+    pub(crate) fn of_predict(plan: &Plan) -> Self {
+        Self {
+            interface: Real::Double,
+            inner: match plan.precision {
+                Precision::F32 => Real::Float,
+                Precision::F64 => Real::Double,
+            },
+        }
+    }
+}
+
+/// The step of a plan in C99: no dependency but `<math.h>`, no dynamic memory, no globals.
+///
+/// # Errors
+/// [`DeployError::Name`] if the name is no C identifier.
+pub fn c_code(plan: &Plan, options: &COptions) -> Result<CCode> {
+    check_name(&options.name)?;
+    let precision = options.precision.unwrap_or(match plan.precision {
+        Precision::F32 => CPrecision::Float,
+        Precision::F64 => CPrecision::Double,
+    });
+    let real = match precision {
+        CPrecision::Float => Real::Float,
+        CPrecision::Double => Real::Double,
+    };
+    let numbers = Numbers::uniform(plan, real);
+    let (header, source) = render(plan, &options.name, numbers);
+    Ok(CCode {
+        name: options.name.clone(),
+        header,
+        source,
+        precision,
+        footprint: Footprint::new(plan, numbers),
+    })
+}
+
+/// Whether a name can prefix names in C.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    let mut letters = name.chars();
+    let starts = letters.next().is_some_and(|first| first.is_ascii_alphabetic());
+    if starts && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_') && name.len() <= 60 {
+        return Ok(());
+    }
+    Err(DeployError::Name { name: name.to_owned() })
+}
+
+/// A name for exported code made from any text, such as the stem of a file.
+#[must_use]
+pub fn identifier(text: &str) -> String {
+    let mut name: String = text
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+        .take(50)
+        .collect();
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        name.insert_str(0, "model_");
+    }
+    name
+}
+
+/// tanh x ≈ x·P(x²)/Q(x²), constant term first: the function that single-precision models are fitted with.
+const TANH_TOP: [f64; 7] = [
+    0.999_999_998_257_721_2,
+    0.131_243_863_914_663_08,
+    0.003_149_405_473_371_546,
+    1.164_286_692_943_378_1e-5,
+    -2.231_637_222_002_512e-8,
+    6.366_360_989_139_665e-11,
+    -1.156_647_406_290_616e-13,
+];
+const TANH_BOTTOM: [f64; 4] = [
+    1.0,
+    0.464_577_179_108_426_8,
+    0.024_675_163_099_015_258,
+    2.613_033_392_114_143_3e-4,
+];
+
+/// Header and source.
+pub(crate) fn render(plan: &Plan, name: &str, numbers: Numbers) -> (String, String) {
+    let environment = Environment::new();
+    let context = context(plan, name, numbers);
+    let render = |template: &str| {
+        let text = environment
+            .render_str(template, &context)
+            .unwrap_or_else(|error| unreachable!("the template fits its context: {error:#}"));
+        text + "\n"
+    };
+    (
+        render(include_str!("model.h.jinja")),
+        render(include_str!("model.c.jinja")),
+    )
+}
+
+fn context(plan: &Plan, name: &str, numbers: Numbers) -> Value {
+    let Numbers { interface, inner } = numbers;
+    let outer = Real::Double;
+    let needs = plan.needs();
+    let channel = |channel: &intervalid_data::Channel, scale: &intervalid_data::Scale| {
+        context! {
+            name => comment(&channel.name),
+            unit => channel.unit.as_deref().map(comment),
+            mean => format!("{:?}", scale.mean),
+            std => format!("{:?}", scale.std),
+        }
+    };
+    let outputs = || plan.outputs.iter();
+    let calibration = |value: fn(&intervalid_model::Scaling) -> f64| {
+        outer.list(outputs().filter_map(|output| output.calibration.as_ref()).map(value))
+    };
+    let online = plan.outputs[0].online;
+    let shared = context! {
+        name => comment(name),
+        p => name,
+        P => name.to_uppercase(),
+        title => title(plan),
+        version => env!("CARGO_PKG_VERSION"),
+        fingerprint => plan.fingerprint.clone(),
+        magic => u32::from_str_radix(&plan.fingerprint[..8], 16).unwrap_or(1).max(1),
+        sample_time => plan.sample_time.map(|seconds| seconds.to_string()),
+        coverage_percent => (1e4 * plan.coverage).round() / 100.0,
+        inputs => plan.inputs.iter().map(|input| channel(&input.channel, &input.scale)).collect::<Vec<_>>(),
+        outputs => outputs().map(|output| channel(&output.channel, &output.scale)).collect::<Vec<_>>(),
+        nx => plan.lags.nx,
+        nd => plan.lags.nd,
+        ny => plan.lags.ny,
+        nu => plan.inputs.len(),
+        nout => plan.outputs.len(),
+        past_inputs => needs.inputs,
+        least_past_inputs => needs.least_inputs,
+        past_outputs => needs.outputs,
+        warmup => needs.least_inputs > 0,
+        members => plan.members(),
+        remembered => plan.remembered_inputs() * plan.inputs.len(),
+        output_lags => plan.output_lags_len(),
+        regressor => plan.regressor_len(),
+        cells => plan.cell_states(),
+    };
+    let constants = context! {
+        interface => interface.name(),
+        inner => inner.name(),
+        largest => outer.literal(f64::MAX),
+        input_mean => outer.list(plan.inputs.iter().map(|input| input.scale.mean)),
+        input_std => outer.list(plan.inputs.iter().map(|input| input.scale.std)),
+        output_mean => outer.list(outputs().map(|output| output.scale.mean)),
+        output_std => outer.list(outputs().map(|output| output.scale.std)),
+        calibrated => plan.outputs[0].calibration.is_some(),
+        calibration_lower => calibration(|scaling| scaling.lower),
+        calibration_upper => calibration(|scaling| scaling.upper),
+        calibration_floor => calibration(|scaling| scaling.floor),
+        online_floor => outer.list(outputs().map(|output| output.online.floor)),
+        online_grow => outer.literal(online.grow),
+        online_shrink => outer.literal(online.shrink),
+        online_least => outer.literal(online.limits.0),
+        online_most => outer.literal(online.limits.1),
+    };
+    let body = match &plan.body {
+        Body::Linear(linear) => context! {
+            linear => true,
+            linear_weight => inner.rows(&linear.weight),
+            linear_bias => inner.list(linear.bias.iter().copied()),
+            half_width => outer.list(linear.half_width.iter().copied()),
+            runaway => inner.literal(linear.runaway),
+        },
+        Body::Networks(networks) => context! {
+            linear => false,
+            lstm => networks.network == NetworkKind::Lstm,
+            layers => networks.hidden.len() + 1,
+            width => width(plan),
+            widest => widest(&networks.hidden),
+            base => match networks.base {
+                Base::Zero => "zero",
+                Base::LastOutput => "last",
+                Base::Linear => "linear",
+            },
+            tables => network_tables(networks, inner),
+            diverged => inner.literal(networks.diverged),
+            spread_squared => outer.literal(networks.spread * networks.spread),
+            tanh_top => TANH_TOP.map(|value| inner.literal(value)),
+            tanh_bottom => TANH_BOTTOM.map(|value| inner.literal(value)),
+        },
+    };
+    context! { ..shared, ..constants, ..body }
+}
+
+fn title(plan: &Plan) -> String {
+    let Body::Networks(networks) = &plan.body else {
+        return "linear model (ARX)".to_owned();
+    };
+    let kind = match networks.network {
+        NetworkKind::Node => "interval neural ODE",
+        NetworkKind::Lstm => "interval LSTM",
+    };
+    let hidden: Vec<String> = networks.hidden.iter().map(ToString::to_string).collect();
+    match networks.members.len() {
+        1 => format!("{kind} {}", hidden.join("-")),
+        count => format!("mean of {count} networks, {kind} {}", hidden.join("-")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_interval::kernel::{Level, tanh, with_level};
+
+    use super::*;
+
+    #[test]
+    fn the_hyperbolic_tangent_is_that_of_the_kernels() {
+        let mut x: Vec<f32> = (-1000..=1000).map(|k| k as f32 * 0.0093).collect();
+        let expected: Vec<f32> = x
+            .iter()
+            .map(|&x| {
+                let x = x.clamp(-8.0, 8.0);
+                let horner = |coefficients: &[f64]| {
+                    let mut terms = coefficients.iter().rev().map(|&value| value as f32);
+                    let last = terms.next().unwrap_or(0.0);
+                    terms.fold(last, |sum, term| sum * (x * x) + term)
+                };
+                (x * horner(&TANH_TOP) / horner(&TANH_BOTTOM)).clamp(-1.0, 1.0)
+            })
+            .collect();
+        with_level(Level::Baseline, || tanh(&mut x));
+        // On processors whose baseline fuses products and sums, the last digit differs.
+        for (found, expected) in x.iter().zip(&expected) {
+            assert!((found - expected).abs() <= 2.0 * f32::EPSILON, "{found} {expected}");
+        }
+        if cfg!(target_arch = "x86_64") {
+            assert!(x.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+
+    #[test]
+    fn names_are_made_and_checked() {
+        assert_eq!(identifier("hair-dryer 2"), "hair_dryer_2");
+        assert_eq!(identifier("1st"), "model_1st");
+        assert_eq!(identifier("ölofen"), "model__lofen");
+        for good in ["a", "Dryer_2"] {
+            check_name(good).unwrap();
+        }
+        for bad in ["", "2a", "a-b", "_a", "é"] {
+            let message = check_name(bad).unwrap_err().to_string();
+            assert!(message.contains(&format!("'{bad}'")), "{message}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Memory that an exported step takes.
+
+use intervalid_model::NetworkKind;
+
+use super::code::Numbers;
+use crate::plan::{Body, Plan};
+
+/// Bytes of memory on a machine with 32-bit `int`; code is not counted, it depends on the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Read-only memory: the constant tables.
+    pub tables: usize,
+    /// RAM of one state.
+    pub state: usize,
+    /// RAM of the arrays that a step puts on the stack.
+    pub stack: usize,
+}
+
+const INT: usize = 4;
+const DOUBLE: usize = 8;
+
+impl Footprint {
+    pub(super) fn new(plan: &Plan, numbers: Numbers) -> Self {
+        let inner = numbers.inner.bytes();
+        let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());
+        let remembered = plan.remembered_inputs() * inputs;
+        let lists = remembered + members * (plan.output_lags_len() + 2 * plan.cell_states());
+        let aligned = |bytes: usize, to: usize| bytes.div_ceil(to) * to;
+        let head = aligned(INT * (2 + members), inner);
+        let state = aligned(head + inner * lists, DOUBLE) + DOUBLE * 4 * outputs;
+        let taps = (plan.lags.input_taps() + 1) * inputs;
+        let (parameters, scratch) = match &plan.body {
+            Body::Linear(linear) => (linear.weight.len() + linear.bias.len(), outputs),
+            Body::Networks(networks) => {
+                let parameters: usize = networks
+                    .members
+                    .iter()
+                    .flat_map(|member| {
+                        let layers = member.layers.iter();
+                        let blocks =
+                            layers.flat_map(|layer| [Some(&layer.weight), layer.recurrent.as_ref(), Some(&layer.bias)]);
+                        blocks.chain([member.linear.as_ref()]).flatten()
+                    })
+                    .map(|block| 3 * block.centre.len())
+                    .sum();
+                let cells = match networks.network {
+                    NetworkKind::Node => 0,
+                    NetworkKind::Lstm => 2 * widest(&networks.hidden),
+                };
+                let member = plan.regressor_len() + 6 * width(plan) + cells;
+                (parameters, member + 3 * outputs * members)
+            }
+        };
+        // Normalisation of every channel, the adaptive band, calibration or half-widths.
+        let constants = 2 * inputs + outputs * (3 + if plan.outputs[0].calibration.is_some() { 3 } else { 0 });
+        Self {
+            tables: inner * parameters + DOUBLE * (constants + 4),
+            state,
+            stack: inner * (taps + scratch) + DOUBLE * 3 * outputs,
+        }
+    }
+}
+
+/// Rows of the largest layer.
+pub(super) fn width(plan: &Plan) -> usize {
+    match &plan.body {
+        Body::Linear(_) => 0,
+        Body::Networks(networks) => networks
+            .members
+            .iter()
+            .flat_map(|member| &member.layers)
+            .map(|layer| layer.bias.rows)
+            .max()
+            .unwrap_or(0),
+    }
+}
+
+pub(super) fn widest(hidden: &[usize]) -> usize {
+    hidden.iter().copied().max().unwrap_or(0)
+}

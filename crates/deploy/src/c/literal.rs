@@ -1,0 +1,82 @@
+//! Numbers and text as C writes them.
+
+use std::fmt::Write as _;
+
+/// A C number type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Real {
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+}
+
+impl Real {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float",
+            Self::Double => "double",
+        }
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Float => 4,
+            Self::Double => 8,
+        }
+    }
+
+    /// A literal that reads back to the nearest number of this type.
+    pub(crate) fn literal(self, value: f64) -> String {
+        match self {
+            Self::Float => format!("{:e}F", value as f32),
+            Self::Double => format!("{value:e}"),
+        }
+    }
+
+    /// Literals separated by commas, on one line.
+    pub(crate) fn list(self, values: impl IntoIterator<Item = f64>) -> String {
+        let literals: Vec<String> = values.into_iter().map(|value| self.literal(value)).collect();
+        literals.join(", ")
+    }
+
+    /// Literals separated by commas, a few per line, indented.
+    pub(crate) fn rows(self, values: &[f64]) -> String {
+        let mut text = String::new();
+        for (index, line) in values.chunks(8).enumerate() {
+            let separator = if index == 0 { "" } else { ",\n" };
+            let _ = write!(text, "{separator}    {}", self.list(line.iter().copied()));
+        }
+        text
+    }
+}
+
+/// Text that may stand inside a C comment: no line breaks, no end of the comment, no trigraphs or continued lines.
+pub(crate) fn comment(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_control() || c == '\\' { ' ' } else { c })
+        .collect();
+    line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_read_back() {
+        for value in [0.0, 1.0, -0.1, 1e-300, 123_456_789.123_456_7] {
+            let double: f64 = Real::Double.literal(value).parse().unwrap();
+            assert_eq!(double.to_bits(), value.to_bits());
+            let float = Real::Float.literal(value);
+            let float: f32 = float.strip_suffix('F').unwrap().parse().unwrap();
+            assert_eq!(float.to_bits(), (value as f32).to_bits());
+        }
+    }
+
+    #[test]
+    fn comments_stay_comments() {
+        assert_eq!(comment("a*/b\nc??/d\\"), "a* /b c? ?/d ");
+    }
+}

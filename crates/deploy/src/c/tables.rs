@@ -1,0 +1,69 @@
+//! The parameters of networks as constant tables.
+
+use std::fmt::Write as _;
+
+use super::literal::Real;
+use crate::plan::{Bounded, NetworkPlan};
+
+/// All tables, and the lists `layers[member][layer]` and `linear_path[member]` that point to them.
+pub(super) fn network_tables(networks: &NetworkPlan, inner: Real) -> String {
+    let mut text = String::new();
+    let (mut layers, mut paths) = (Vec::new(), Vec::new());
+    for (index, member) in networks.members.iter().enumerate() {
+        let mut rows = Vec::new();
+        for (depth, layer) in member.layers.iter().enumerate() {
+            let mut add =
+                |role: &str, block: &Bounded| table(&mut text, &format!("m{index}_{role}{depth}"), block, inner);
+            let mut fields = vec![add("weight", &layer.weight)];
+            if networks.members[0].layers[0].recurrent.is_some() {
+                fields.push(match &layer.recurrent {
+                    Some(block) => add("recurrent", block),
+                    None => "{ 0, 0, 0, 0, 0 }".to_owned(),
+                });
+            }
+            fields.push(add("bias", &layer.bias));
+            rows.push(format!("        {{ {} }}", fields.join(",\n          ")));
+        }
+        layers.push(format!("    {{\n{}\n    }}", rows.join(",\n")));
+        if let Some(linear) = &member.linear {
+            paths.push(format!(
+                "    {}",
+                table(&mut text, &format!("m{index}_linear"), linear, inner)
+            ));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "static const layer layers[MEMBERS][LAYERS] = {{\n{}\n}};",
+        layers.join(",\n")
+    );
+    if !paths.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n/* Linear path, added to the read-out. */\nstatic const matrix linear_path[MEMBERS] = {{\n{}\n}};",
+            paths.join(",\n")
+        );
+    }
+    text
+}
+
+/// Writes the three tables of a matrix and gives the `matrix` that points to them.
+fn table(text: &mut String, name: &str, block: &Bounded, inner: Real) -> String {
+    for (part, values) in [
+        ("centre", &block.centre),
+        ("lower", &block.lower),
+        ("upper", &block.upper),
+    ] {
+        let _ = writeln!(
+            text,
+            "static const inner_real {name}_{part}[{}] = {{\n{}\n}};",
+            values.len(),
+            inner.rows(values)
+        );
+    }
+    let _ = writeln!(text);
+    format!(
+        "{{ {}, {}, {name}_centre, {name}_lower, {name}_upper }}",
+        block.rows, block.columns
+    )
+}

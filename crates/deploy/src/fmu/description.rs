@@ -1,0 +1,197 @@
+//! The variables of an FMU.
+
+use std::collections::HashSet;
+
+use intervalid_data::{Channel, Scale};
+use minijinja::{Value, context};
+
+use crate::plan::Plan;
+
+/// One variable of `modelDescription.xml`.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    reference: usize,
+    causality: &'static str,
+    variability: &'static str,
+    initial: Option<&'static str>,
+    description: String,
+    start: Option<String>,
+    unit: Option<String>,
+}
+
+impl Variable {
+    fn value(&self) -> Value {
+        context! {
+            name => self.name.clone(),
+            reference => self.reference,
+            causality => self.causality,
+            variability => self.variability,
+            initial => self.initial,
+            description => self.description.clone(),
+            start => self.start.clone(),
+            unit => self.unit.clone(),
+        }
+    }
+}
+
+/// Makes names unique by trailing underscores.
+#[derive(Default)]
+struct Names(HashSet<String>);
+
+impl Names {
+    fn take(&mut self, wanted: &str) -> String {
+        let mut name = clean(wanted);
+        while !self.0.insert(name.clone()) {
+            name.push('_');
+        }
+        name
+    }
+}
+
+/// Text without control characters, which XML and FMI names may not hold.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+struct List {
+    names: Names,
+    variables: Vec<Variable>,
+    start_values: Vec<f64>,
+}
+
+impl List {
+    fn push(
+        &mut self,
+        name: &str,
+        (causality, variability, initial): (&'static str, &'static str, Option<&'static str>),
+        description: String,
+        (channel, scale): (&Channel, &Scale),
+    ) {
+        self.start_values.push(scale.mean);
+        self.variables.push(Variable {
+            name: self.names.take(name),
+            reference: self.start_values.len(),
+            causality,
+            variability,
+            initial,
+            description: clean(&description),
+            start: (causality != "output").then(|| format!("{:?}", scale.mean)),
+            unit: channel.unit.as_deref().map(clean).filter(|unit| !unit.is_empty()),
+        });
+    }
+}
+
+const INPUT: (&str, &str, Option<&str>) = ("input", "discrete", None);
+const OUTPUT: (&str, &str, Option<&str>) = ("output", "discrete", Some("calculated"));
+const PARAMETER: (&str, &str, Option<&str>) = ("parameter", "fixed", Some("exact"));
+
+/// What the templates need to know, from the plan of the step that the FMU makes.
+pub(super) fn context(plan: &Plan, name: &str, sample_time: f64) -> Value {
+    let mut list = List {
+        names: Names::default(),
+        variables: Vec::new(),
+        start_values: Vec::new(),
+    };
+    let needs = plan.needs();
+    let percent = (1e4 * plan.coverage).round() / 100.0;
+    let inputs = || plan.inputs.iter().map(|input| (&input.channel, &input.scale));
+    let outputs = || plan.outputs.iter().map(|output| (&output.channel, &output.scale));
+    // Channels keep their names; what is made from them gives way.
+    for (channel, scale) in inputs() {
+        let description = format!("Input {}, held over the step", channel.name);
+        list.push(&channel.name, INPUT, description, (channel, scale));
+    }
+    let measured_names: Vec<String> = outputs()
+        .map(|(channel, _)| format!("{}_measured", channel.name))
+        .collect();
+    for ((channel, scale), name) in outputs().zip(&measured_names) {
+        let description = format!(
+            "Measured {} at the beginning of the step, used when online is true",
+            channel.name
+        );
+        list.push(name, INPUT, description, (channel, scale));
+    }
+    let first_output = list.start_values.len();
+    for (channel, scale) in outputs() {
+        list.push(
+            &channel.name,
+            OUTPUT,
+            format!("Prediction of {}", channel.name),
+            (channel, scale),
+        );
+        for (side, which) in [("lower", "Lower"), ("upper", "Upper")] {
+            let description = format!(
+                "{which} bound of {}: about {percent} % of measurements are expected inside",
+                channel.name
+            );
+            list.push(
+                &format!("{}_{side}", channel.name),
+                OUTPUT,
+                description,
+                (channel, scale),
+            );
+        }
+    }
+    let first_past_input = list.start_values.len();
+    for age in 1..=needs.inputs {
+        for (channel, scale) in inputs() {
+            let description = format!("{} {age} step(s) before the first", channel.name);
+            list.push(
+                &format!("{}_initial_{age}", channel.name),
+                PARAMETER,
+                description,
+                (channel, scale),
+            );
+        }
+    }
+    let first_past_output = list.start_values.len();
+    for age in 1..=needs.outputs {
+        for (channel, scale) in outputs() {
+            let description = format!(
+                "Measured {} {age} sample(s) before the first predicted one",
+                channel.name
+            );
+            list.push(
+                &format!("{}_initial_{age}", channel.name),
+                PARAMETER,
+                description,
+                (channel, scale),
+            );
+        }
+    }
+    let mut units: Vec<&String> = list
+        .variables
+        .iter()
+        .filter_map(|variable| variable.unit.as_ref())
+        .collect();
+    units.sort_unstable();
+    units.dedup();
+    let units: Vec<String> = units.into_iter().cloned().collect();
+    let values = list.start_values.len();
+    let starts: Vec<String> = list.start_values.iter().map(|value| format!("    {value:e}")).collect();
+    let token = &plan.fingerprint;
+    context! {
+        p => name,
+        P => name.to_uppercase(),
+        name => name,
+        version => env!("CARGO_PKG_VERSION"),
+        fingerprint => token,
+        token => format!("{{{}-{}-{}-{}-{}}}", &token[..8], &token[8..12], &token[12..16], &token[16..20], &token[20..32]),
+        description => format!("Identified model with a {percent} % prediction band, model hash {token}"),
+        sample_time => format!("{sample_time:?}"),
+        first_measured => plan.inputs.len(),
+        first_output => first_output,
+        first_past_input => first_past_input,
+        first_past_output => first_past_output,
+        values => values,
+        online_reference => values + 1,
+        online_name => list.names.take("online"),
+        online_description => "Whether the band follows the measured outputs",
+        time_name => list.names.take("time"),
+        start_values => starts.join(",\n"),
+        past_inputs_len => (needs.inputs * plan.inputs.len()).max(1),
+        units => units,
+        variables => list.variables.iter().map(Variable::value).collect::<Vec<_>>(),
+    }
+}

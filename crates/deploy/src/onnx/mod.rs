@@ -1,0 +1,17 @@
+//! ONNX: how a run starts, one step, and whole records.
+//!
+//! All tensors inside are normalised; what goes in and comes out is in physical units, but for the state between steps.
+//! There, normalised numbers keep digits that physical ones far from zero would lose in single precision.
+
+mod describe;
+mod emit;
+mod models;
+mod network;
+mod proto;
+mod start;
+mod state;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use models::{OnnxModels, OnnxOptions, onnx_models};

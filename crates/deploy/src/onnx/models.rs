@@ -1,0 +1,215 @@
+//! The three exported models: start, step and whole record.
+
+use intervalid_model::Precision;
+use prost::Message as _;
+
+use super::describe::{self, documentation, metadata};
+use super::emit::{Dim, Emitter, Port, Value};
+use super::proto::{ModelProto, OperatorSetIdProto};
+use super::start::{history_ports, start};
+use super::state::{State, state_ports};
+use super::step::{Outcome, input_scales, normalised, step};
+use crate::error::{DeployError, Result};
+use crate::plan::{Body, Plan};
+
+/// Version of the format, of 2020.
+pub(super) const IR_VERSION: i64 = 7;
+/// Version of the standard operators: the first with all that is used here, so that older runtimes read the graphs too.
+pub(super) const OPSET: i64 = 13;
+
+/// How to write ONNX.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OnnxOptions {
+    /// Number type of the graphs; where none is given, that of the networks, and double for ARX, which is always computed so.
+    pub precision: Option<Precision>,
+}
+
+/// A model in ONNX: three graphs that share the names of their tensors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnnxModels {
+    /// Measured history to the state before the first step.
+    pub init: Vec<u8>,
+    /// Inputs and state of a sample to its band and the next state.
+    pub step: Vec<u8>,
+    /// Measured history and all inputs to all of the band.
+    pub simulate: Vec<u8>,
+    /// Number type of all tensors.
+    pub precision: Precision,
+    /// Version of the ONNX format.
+    pub ir_version: i64,
+    /// Version of the standard operators.
+    pub opset: i64,
+    /// Numbers that a state holds.
+    pub state_len: usize,
+    /// Names and sizes of the tensors of a state, in the order of the outputs of `init` and, after the band, of `step`.
+    pub states: Vec<(String, Vec<usize>)>,
+}
+
+impl OnnxModels {
+    /// The models by the names of their graphs.
+    #[must_use]
+    pub fn parts(&self) -> [(&'static str, &[u8]); 3] {
+        [("init", &self.init), ("step", &self.step), ("simulate", &self.simulate)]
+    }
+}
+
+/// The step of a plan as ONNX graphs, with normalisation and calibration inside.
+///
+/// # Errors
+/// [`DeployError::BeyondSingle`] if a number of the model is out of the range of single precision.
+pub fn onnx_models(plan: &Plan, options: &OnnxOptions) -> Result<OnnxModels> {
+    let precision = options.precision.unwrap_or(match plan.body {
+        Body::Linear(_) => Precision::F64,
+        Body::Networks(_) => plan.precision,
+    });
+    let writer = Writer { plan, precision };
+    let states: Vec<(String, Vec<usize>)> = state_ports(plan)
+        .into_iter()
+        .map(|port| (port.name, port.dims.iter().filter_map(fixed).collect()))
+        .collect();
+    Ok(OnnxModels {
+        init: writer.init()?,
+        step: writer.step()?,
+        simulate: writer.simulate()?,
+        precision,
+        ir_version: IR_VERSION,
+        opset: OPSET,
+        state_len: states.iter().map(|(_, dims)| dims.iter().product::<usize>()).sum(),
+        states,
+    })
+}
+
+fn fixed(dim: &Dim) -> Option<usize> {
+    match dim {
+        Dim::Fixed(size) => Some(*size),
+        Dim::Named(_) => None,
+    }
+}
+
+struct Writer<'a> {
+    plan: &'a Plan,
+    precision: Precision,
+}
+
+impl Writer<'_> {
+    fn init(&self) -> Result<Vec<u8>> {
+        let mut emit = Emitter::new(self.precision);
+        let state = start(&mut emit, self.plan);
+        let ports = state_ports(self.plan);
+        outputs(&mut emit, &ports, state);
+        self.model(emit, "init", &history_ports(self.plan), &ports)
+    }
+
+    fn step(&self) -> Result<Vec<u8>> {
+        let mut emit = Emitter::new(self.precision);
+        let states = state_ports(self.plan);
+        let values: Vec<Value> = states.iter().map(Port::value).collect();
+        let input = (!self.plan.inputs.is_empty()).then(|| self.input_port(None));
+        let u = input.as_ref().map(|port| self.normalised(&mut emit, &port.value()));
+        let outcome = step(
+            &mut emit,
+            self.plan,
+            u.as_ref(),
+            &State::from_values(self.plan, &values),
+        );
+        let band = self.band_ports(None);
+        for (port, value) in band.iter().zip([&outcome.lower, &outcome.y, &outcome.upper]) {
+            emit.output(port, value);
+        }
+        let next: Vec<Port> = states
+            .iter()
+            .map(|port| Port {
+                name: format!("next_{}", port.name),
+                ..port.clone()
+            })
+            .collect();
+        outputs(&mut emit, &next, outcome.next);
+        let inputs: Vec<Port> = input.into_iter().chain(states).collect();
+        let outputs: Vec<Port> = band.into_iter().chain(next).collect();
+        self.model(emit, "step", &inputs, &outputs)
+    }
+
+    fn simulate(&self) -> Result<Vec<u8>> {
+        let plan = self.plan;
+        let mut emit = Emitter::new(self.precision);
+        let state = start(&mut emit, plan);
+        let input = self.input_port(Some("samples"));
+        // Without inputs, their empty rows still tell how many samples to simulate.
+        let u = match plan.inputs.len() {
+            0 => input.value(),
+            _ => self.normalised(&mut emit, &input.value()),
+        };
+        let states: Vec<(Port, Value)> = state_ports(plan).into_iter().zip(state.into_values()).collect();
+        let (_, found) = emit.scan("record", &states, &[(self.input_port(None), u)], |emit, state, rows| {
+            let u = rows.first().filter(|_| !plan.inputs.is_empty());
+            let Outcome { lower, y, upper, next } = step(emit, plan, u, &State::from_values(plan, state));
+            let band = self.band_ports(None).into_iter().zip([lower, y, upper]);
+            (next.into_values(), band.collect())
+        });
+        let band = self.band_ports(Some("samples"));
+        for (port, value) in band.iter().zip(&found) {
+            emit.output(port, value);
+        }
+        let mut inputs = history_ports(plan);
+        inputs.insert(0, input);
+        self.model(emit, "simulate", &inputs, &band)
+    }
+
+    fn normalised(&self, emit: &mut Emitter, value: &Value) -> Value {
+        normalised(emit, value, "input", &input_scales(self.plan))
+    }
+
+    fn input_port(&self, samples: Option<&'static str>) -> Port {
+        let channels = self.plan.inputs.iter().map(|input| &input.channel);
+        self.channels_port("u", samples, channels.map(describe::channel).collect())
+    }
+
+    fn band_ports(&self, samples: Option<&'static str>) -> Vec<Port> {
+        let channels = || {
+            self.plan
+                .outputs
+                .iter()
+                .map(|output| describe::channel(&output.channel))
+        };
+        ["y_lower", "y", "y_upper"]
+            .map(|name| self.channels_port(name, samples, channels().collect()))
+            .to_vec()
+    }
+
+    fn channels_port(&self, name: &str, samples: Option<&'static str>, channels: Vec<String>) -> Port {
+        let count = Dim::Fixed(channels.len());
+        Port {
+            name: name.to_owned(),
+            dims: samples.map(Dim::Named).into_iter().chain([count]).collect(),
+            doc: channels.join(", "),
+        }
+    }
+
+    fn model(&self, emit: Emitter, name: &str, inputs: &[Port], outputs: &[Port]) -> Result<Vec<u8>> {
+        if let Some((what, value)) = emit.beyond() {
+            return Err(DeployError::BeyondSingle { what, value });
+        }
+        let doc = documentation(self.plan, name);
+        let model = ModelProto {
+            ir_version: Some(IR_VERSION),
+            producer_name: Some("intervalid".to_owned()),
+            producer_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            domain: Some("intervalid".to_owned()),
+            model_version: Some(1),
+            graph: Some(emit.finish(name, &doc, inputs, outputs)),
+            doc_string: Some(doc),
+            opset_import: vec![OperatorSetIdProto {
+                domain: Some(String::new()),
+                version: Some(OPSET),
+            }],
+            metadata_props: metadata(self.plan),
+        };
+        Ok(model.encode_to_vec())
+    }
+}
+
+fn outputs(emit: &mut Emitter, ports: &[Port], state: State) {
+    for (port, value) in ports.iter().zip(state.into_values()) {
+        emit.output(port, &value);
+    }
+}

@@ -1,0 +1,272 @@
+//! One step as nodes: regressor, networks or ARX, the band, physical units.
+
+use intervalid_data::Scale;
+
+use super::emit::{Emitter, Value};
+use super::network::Networks;
+use super::state::State;
+use crate::plan::{Body, LinearPlan, NetworkPlan, Plan};
+
+/// What a step gives: `[outputs]` each, in physical units.
+pub(super) struct Outcome {
+    pub(super) lower: Value,
+    pub(super) y: Value,
+    pub(super) upper: Value,
+    pub(super) next: State,
+}
+
+/// (value - mean)/std along the last axis.
+///
+/// In single precision a mean loses what is below its last digit, and that would bias every sample of a channel far from
+/// zero; it is taken off in two parts.
+pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: &[Scale]) -> Value {
+    let count = [scales.len()];
+    let rest: Vec<f64> = scales
+        .iter()
+        .map(|scale| scale.mean - emit.rounded(scale.mean))
+        .collect();
+    let mean = emit.real(&format!("{name}.mean"), &count, scales.iter().map(|scale| scale.mean));
+    let mut centred = emit.apply("Sub", &[value, &mean]);
+    if rest.iter().any(|&rest| rest != 0.0) {
+        let rest = emit.real(&format!("{name}.mean_rest"), &count, rest);
+        centred = emit.apply("Sub", &[&centred, &rest]);
+    }
+    let std: Vec<f64> = scales.iter().map(|scale| scale.std).collect();
+    let std = emit.divisors(&format!("{name}.std"), &std);
+    emit.apply("Div", &[&centred, &std])
+}
+
+pub(super) fn input_scales(plan: &Plan) -> Vec<Scale> {
+    plan.inputs.iter().map(|input| input.scale).collect()
+}
+
+pub(super) fn output_scales(plan: &Plan) -> Vec<Scale> {
+    plan.outputs.iter().map(|output| output.scale).collect()
+}
+
+/// The regressor `[members, 1, length]`, the newest past outputs `[members, 1, outputs]` and the past inputs after the step.
+pub(super) struct Regressor {
+    pub(super) x: Value,
+    pub(super) last: Value,
+    pub(super) past_inputs: Option<Value>,
+}
+
+/// Puts the regressor of a step together; `u` are its normalised inputs `[inputs]`, if there are any.
+pub(super) fn regressor(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &State) -> Regressor {
+    let (members, inputs) = (plan.members(), plan.inputs.len());
+    let last = match plan.lags.ny {
+        1 => state.outputs.clone(),
+        _ => emit.slice(&state.outputs, 1, 0..1),
+    };
+    let own = emit.reshape(&state.outputs, &[members, 1, plan.output_lags_len()]);
+    let Some(u) = u.filter(|_| inputs > 0) else {
+        return Regressor {
+            x: own,
+            last,
+            past_inputs: None,
+        };
+    };
+    let now = emit.reshape(u, &[1, inputs]);
+    let remembered = plan.remembered_inputs();
+    let (taps, past_inputs) = match &state.inputs {
+        None => (now, None),
+        Some(past) => {
+            let all = emit.concat(&[&now, past], 0);
+            let taps = match plan.lags.nd {
+                0 => all.clone(),
+                nd => emit.slice(&all, 0, nd..remembered + 1),
+            };
+            (taps, Some(emit.slice(&all, 0, 0..remembered)))
+        }
+    };
+    let length = plan.regressor_len() - plan.output_lags_len();
+    let mut taps = emit.reshape(&taps, &[1, 1, length]);
+    if members > 1 {
+        taps = emit.expand(&taps, &[members, 1, length]);
+    }
+    Regressor {
+        x: emit.concat(&[&own, &taps], 2),
+        last,
+        past_inputs,
+    }
+}
+
+/// Past outputs after a step: `newest` `[members, 1, outputs]` before all others.
+pub(super) fn pushed_outputs(emit: &mut Emitter, plan: &Plan, newest: &Value, state: &State) -> Value {
+    match plan.lags.ny {
+        1 => newest.clone(),
+        ny => {
+            let kept = emit.slice(&state.outputs, 1, 0..ny - 1);
+            emit.concat(&[newest, &kept], 1)
+        }
+    }
+}
+
+/// The whole step; `u` are its normalised inputs.
+pub(super) fn step(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &State) -> Outcome {
+    let found = regressor(emit, plan, u, state);
+    let Regressor { x, last, past_inputs } = &found;
+    let (newest, cells, y, [below, above]) = match &plan.body {
+        Body::Linear(linear) => {
+            let newest = arx(emit, linear, x, last);
+            let count = [linear.half_width.len()];
+            let side = emit.real("arx.half_width", &count, linear.half_width.iter().copied());
+            (newest.clone(), Vec::new(), newest, [side.clone(), side])
+        }
+        Body::Networks(networks) => {
+            let writer = Networks::new(networks);
+            let crisp = writer.crisp(emit, x, last, state);
+            let doubt = doubt(emit, networks, &crisp.y);
+            let newest = emit.apply("Add", &[&crisp.y, &doubt]);
+            let [lower, upper] = writer.bounds(emit, x, last, state);
+            // Rounding may push a bound past the centre where margins are zero.
+            let zero = emit.scalar("zero", 0.0);
+            let below = emit.apply("Sub", &[&newest, &lower]);
+            let above = emit.apply("Sub", &[&upper, &newest]);
+            let sides = [below, above].map(|side| emit.apply("Max", &[&side, &zero]));
+            let (y, sides) = match networks.members.len() {
+                1 => (newest.clone(), sides),
+                _ => ensemble(emit, networks, &newest, &doubt, &sides),
+            };
+            let std = emit.real(
+                "output.std",
+                &[plan.outputs.len()],
+                plan.outputs.iter().map(|output| output.scale.std),
+            );
+            let sides = sides.map(|side| {
+                let side = emit.reshape(&side, &[plan.outputs.len()]);
+                emit.apply("Mul", &[&side, &std])
+            });
+            (newest, crisp.cells, y, sides)
+        }
+    };
+    let y = physical(emit, plan, &y);
+    let [below, above] = calibrated(emit, plan, [below, above]);
+    Outcome {
+        lower: emit.apply("Sub", &[&y, &below]),
+        upper: emit.apply("Add", &[&y, &above]),
+        y,
+        next: State {
+            inputs: past_inputs.clone(),
+            outputs: pushed_outputs(emit, plan, &newest, state),
+            cells,
+        },
+    }
+}
+
+/// The crisp step alone, for the warm-up: outputs with [`doubt`] added, and the cells after.
+pub(super) fn crisp_step(
+    emit: &mut Emitter,
+    plan: &Plan,
+    found: &Regressor,
+    state: &State,
+) -> (Option<Value>, Vec<[Value; 2]>) {
+    match &plan.body {
+        Body::Linear(_) => (None, Vec::new()),
+        Body::Networks(networks) => {
+            let crisp = Networks::new(networks).crisp(emit, &found.x, &found.last, state);
+            (Some(doubt(emit, networks, &crisp.y)), crisp.cells)
+        }
+    }
+}
+
+/// y = A·x + b; a prediction that leaves every sensible range stays at the one before.
+fn arx(emit: &mut Emitter, linear: &LinearPlan, x: &Value, last: &Value) -> Value {
+    let outputs = linear.bias.len();
+    let length = linear.weight.len() / outputs;
+    let entries = (0..length).flat_map(|column| (0..outputs).map(move |row| row * length + column));
+    let weight = emit.real("arx.weight", &[1, length, outputs], entries.map(|at| linear.weight[at]));
+    let bias = emit.real("arx.bias", &[1, 1, outputs], linear.bias.iter().copied());
+    let product = emit.apply("MatMul", &[x, &weight]);
+    let y = emit.apply("Add", &[&product, &bias]);
+    let limit = emit.scalar("arx.runaway", linear.runaway);
+    let size = emit.apply("Abs", &[&y]);
+    let sensible = emit.apply("Less", &[&size, &limit]);
+    emit.apply("Where", &[&sensible, &y, last])
+}
+
+/// Zero, or not a number where any output of a member has left every sensible range; `[members, 1, 1]`. Added to what the
+/// member feeds back, it stays for the rest of the run.
+fn doubt(emit: &mut Emitter, networks: &NetworkPlan, y: &Value) -> Value {
+    let size = emit.apply("Abs", &[y]);
+    let limit = emit.scalar("diverged", networks.diverged);
+    let sensible = emit.apply("LessOrEqual", &[&size, &limit]);
+    let (zero, nan) = (emit.scalar("zero", 0.0), emit.scalar("not_a_number", f64::NAN));
+    let outputs = emit.apply("Where", &[&sensible, &zero, &nan]);
+    emit.sum(&outputs, 2)
+}
+
+/// The mean of the members that are in range and of the sides of their bands, which widen where the members disagree.
+fn ensemble(
+    emit: &mut Emitter,
+    networks: &NetworkPlan,
+    y: &Value,
+    doubt: &Value,
+    sides: &[Value; 2],
+) -> (Value, [Value; 2]) {
+    let (zero, one) = (emit.scalar("zero", 0.0), emit.scalar("one", 1.0));
+    let out = emit.apply("IsNaN", &[doubt]);
+    let counted = emit.apply("Where", &[&out, &zero, &one]);
+    let count = emit.sum(&counted, 0);
+    let mut mean = |value: &Value| {
+        let kept = emit.apply("Where", &[&out, &zero, value]);
+        let sum = emit.sum(&kept, 0);
+        emit.apply("Div", &[&sum, &count])
+    };
+    let centre = mean(y);
+    let [below, above] = [mean(&sides[0]), mean(&sides[1])];
+    let apart = emit.apply("Sub", &[y, &centre]);
+    let square = emit.apply("Mul", &[&apart, &apart]);
+    let kept = emit.apply("Where", &[&out, &zero, &square]);
+    let sum = emit.sum(&kept, 0);
+    let variance = emit.apply("Div", &[&sum, &count]);
+    let factor = emit.scalar("spread_squared", networks.spread * networks.spread);
+    let spread = emit.apply("Mul", &[&variance, &factor]);
+    let sides = [below, above].map(|side| {
+        let square = emit.apply("Mul", &[&side, &side]);
+        let sum = emit.apply("Add", &[&square, &spread]);
+        emit.apply("Sqrt", &[&sum])
+    });
+    (centre, sides)
+}
+
+/// y·std + mean, `[outputs]`.
+fn physical(emit: &mut Emitter, plan: &Plan, y: &Value) -> Value {
+    let (outputs, scales) = (plan.outputs.len(), output_scales(plan));
+    let y = emit.reshape(y, &[outputs]);
+    let std = emit.real("output.std", &[outputs], scales.iter().map(|scale| scale.std));
+    let mean = emit.real("output.mean", &[outputs], scales.iter().map(|scale| scale.mean));
+    let spread = emit.apply("Mul", &[&y, &std]);
+    emit.apply("Add", &[&spread, &mean])
+}
+
+/// The sides of the band, in physical units, as the calibration scales them.
+fn calibrated(emit: &mut Emitter, plan: &Plan, sides: [Value; 2]) -> [Value; 2] {
+    let scalings: Option<Vec<_>> = plan.outputs.iter().map(|output| output.calibration).collect();
+    let Some(scalings) = scalings else {
+        return sides;
+    };
+    let count = [scalings.len()];
+    let floor = emit.real(
+        "calibration.floor",
+        &count,
+        scalings.iter().map(|scaling| scaling.floor),
+    );
+    let factors = [
+        emit.real(
+            "calibration.lower",
+            &count,
+            scalings.iter().map(|scaling| scaling.lower),
+        ),
+        emit.real(
+            "calibration.upper",
+            &count,
+            scalings.iter().map(|scaling| scaling.upper),
+        ),
+    ];
+    let [below, above] = sides;
+    [(below, &factors[0]), (above, &factors[1])].map(|(side, factor)| {
+        let side = emit.apply("Max", &[&side, &floor]);
+        emit.apply("Mul", &[&side, factor])
+    })
+}

@@ -1,0 +1,211 @@
+//! C99 against `predict`: compiled by gcc and clang without a warning, run with sanitizers, sized for a microcontroller.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use intervalid_deploy::{CCode, COptions, CPrecision, Plan, c_code};
+use tempfile::TempDir;
+
+use crate::models::{Case, Expected, cases};
+use crate::tools::{run, tool, write};
+
+const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+
+const SANITIZED: &[&str] = &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+fn export(case: &Case, precision: Option<CPrecision>) -> (TempDir, CCode) {
+    let plan = Plan::new(&case.model).unwrap();
+    let options = COptions {
+        name: "plant".to_owned(),
+        precision,
+    };
+    let code = c_code(&plan, &options).unwrap();
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "plant.h", &code.header);
+    write(folder.path(), "plant.c", &code.source);
+    (folder, code)
+}
+
+fn numbers(expected: &Expected) -> String {
+    let Expected {
+        past_inputs,
+        past_outputs,
+        inputs,
+        measured,
+        ..
+    } = expected;
+    let mut text = format!("{} {} {}\n", past_inputs.len(), past_outputs.len(), inputs.len());
+    let rows = past_inputs.iter().chain(past_outputs);
+    for value in rows
+        .chain(inputs.iter().zip(measured).flat_map(|(u, y)| [u, y]))
+        .flatten()
+    {
+        let _ = writeln!(text, "{value:?}");
+    }
+    text
+}
+
+/// Compiles the harness with `flags` and runs it: size of the state and what the steps answered.
+fn answers(
+    folder: &Path,
+    compiler: &str,
+    flags: &[&str],
+    case: &Case,
+    expected: &Expected,
+) -> (usize, Vec<Vec<[f64; 5]>>) {
+    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deploy/harness.c");
+    let mut compile = Command::new(compiler);
+    compile.args(STRICT).args(flags).arg("-I").arg(folder).arg(harness);
+    run(compile
+        .arg(folder.join("plant.c"))
+        .arg("-lm")
+        .arg("-o")
+        .arg(folder.join("plant")));
+    let mut program = Command::new(folder.join("plant"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = program.stdin.take().unwrap();
+    let text = numbers(expected);
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = program.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        case.name,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines = text.lines();
+    let size = lines.next().unwrap().parse().unwrap();
+    let bounds: Vec<[f64; 5]> = lines
+        .map(|line| {
+            let values: Vec<f64> = line.split(' ').map(|value| value.parse().unwrap()).collect();
+            values.try_into().unwrap()
+        })
+        .collect();
+    let outputs = case.dataset.outputs().len();
+    (size, bounds.chunks(outputs).map(<[_]>::to_vec).collect())
+}
+
+fn tolerance(precision: CPrecision) -> f64 {
+    match precision {
+        CPrecision::Float => 1e-6,
+        CPrecision::Double => 1e-12,
+    }
+}
+
+#[test]
+fn c_gives_the_numbers_of_predict() {
+    let Some(gcc) = tool("gcc", "gcc") else { return };
+    for case in cases() {
+        let (folder, code) = export(&case, None);
+        // All of the past, and only what is asked for.
+        for (history, flags) in [(60, SANITIZED), (code_history(&case), &["-O2"])] {
+            let expected = case.expected(history);
+            let (size, found) = answers(folder.path(), &gcc, flags, &case, &expected);
+            case.assert_close(&expected, &found, 5, tolerance(code.precision));
+            assert_eq!(size, code.footprint.state, "{}: bytes of a state", case.name);
+        }
+    }
+}
+
+fn code_history(case: &Case) -> usize {
+    let needs = Plan::new(&case.model).unwrap().needs();
+    needs.inputs.max(needs.outputs)
+}
+
+#[test]
+fn c_is_clean_under_clang() {
+    let Some(clang) = tool("clang", "clang") else { return };
+    for case in cases() {
+        let (folder, code) = export(&case, None);
+        let expected = case.expected(60);
+        let (_, found) = answers(folder.path(), &clang, &["-O2"], &case, &expected);
+        case.assert_close(&expected, &found, 5, tolerance(code.precision));
+    }
+}
+
+/// The other precision than the model's own: rounding of the parameters, no more.
+#[test]
+fn the_other_precision_stays_close() {
+    let Some(gcc) = tool("gcc", "gcc") else { return };
+    for case in cases() {
+        let other = match export(&case, None).1.precision {
+            CPrecision::Float => CPrecision::Double,
+            CPrecision::Double => CPrecision::Float,
+        };
+        let (folder, _) = export(&case, Some(other));
+        let expected = case.expected(60);
+        let (_, found) = answers(folder.path(), &gcc, &["-O2"], &case, &expected);
+        // Parameters differ by up to 6e-8, and a free run adds such errors up; the online band may turn on a rounded miss.
+        case.assert_close(&expected, &found, 3, 1e-4);
+    }
+}
+
+#[test]
+fn c_fits_a_microcontroller() {
+    let Some(compiler) = tool("arm-none-eabi-gcc", "gcc-arm-none-eabi") else {
+        return;
+    };
+    for case in cases() {
+        for precision in [CPrecision::Float, CPrecision::Double] {
+            let (folder, code) = export(&case, Some(precision));
+            let object = folder.path().join("plant.o");
+            let mut compile = Command::new(&compiler);
+            compile.args(STRICT).args([
+                "-mcpu=cortex-m4",
+                "-mthumb",
+                "-mfloat-abi=hard",
+                "-mfpu=fpv4-sp-d16",
+                "-Os",
+                "-c",
+            ]);
+            run(compile.arg(folder.path().join("plant.c")).arg("-o").arg(&object));
+            let sizes = run(Command::new("arm-none-eabi-size").arg(&object)).stdout;
+            let sizes = String::from_utf8(sizes).unwrap();
+            let row: Vec<usize> = sizes
+                .lines()
+                .nth(1)
+                .unwrap()
+                .split_whitespace()
+                .map_while(|n| n.parse().ok())
+                .collect();
+            let [text, data, bss] = [row[0], row[1], row[2]];
+            assert_eq!((data, bss), (0, 0), "{}: no globals", case.name);
+            // Tables, descriptors of layers, and code.
+            assert!(
+                text >= code.footprint.tables && text < code.footprint.tables + 8000,
+                "{}: {text} {:?}",
+                case.name,
+                code.footprint
+            );
+        }
+    }
+}
+
+#[test]
+fn misuse_gets_a_status() {
+    let Some(gcc) = tool("gcc", "gcc") else { return };
+    let case = &cases()[3];
+    let (folder, _) = export(case, None);
+    let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deploy/misuse.c");
+    let program = folder.path().join("misuse");
+    let mut compile = Command::new(gcc);
+    compile
+        .args(STRICT)
+        .args(["-fsanitize=address,undefined", "-I"])
+        .arg(folder.path())
+        .arg(checks);
+    run(compile
+        .arg(folder.path().join("plant.c"))
+        .arg("-lm")
+        .arg("-o")
+        .arg(&program));
+    run(&mut Command::new(program));
+}

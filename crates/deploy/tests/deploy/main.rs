@@ -1,0 +1,7 @@
+//! Exported steps against `predict`, run by the real tools.
+
+mod c;
+mod fmu;
+mod models;
+mod onnx;
+mod tools;

@@ -1,0 +1,143 @@
+//! ONNX in onnxruntime: valid for the checker of the ONNX project, and the numbers of `predict`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use intervalid_deploy::{Body, OnnxOptions, Plan, onnx_models};
+use intervalid_model::{Model, Precision};
+use serde_json::{Value, json};
+
+use crate::models::{Case, cases, rare_cases};
+use crate::tools::{python, run, write};
+
+/// Writes the models of a plan into a folder of their own; they stay there to be looked at.
+fn export(plan: &Plan, precision: Option<Precision>, name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    for (part, content) in onnx_models(plan, &OnnxOptions { precision }).unwrap().parts() {
+        std::fs::write(folder.join(format!("{part}.onnx")), content).unwrap();
+    }
+    folder
+}
+
+/// Relative to a value or its standard deviation. Free runs in single precision differ by a few units of 1e-7 per step in
+/// rounding alone: `predict` itself is 9e-7 away from the same parameters in double.
+fn tolerance(precision: Precision) -> f64 {
+    match precision {
+        Precision::F32 => 5e-6,
+        Precision::F64 => 1e-12,
+    }
+}
+
+/// What the script needs: a folder of models, what to feed them and what to expect.
+fn task(case: &Case, plan: &Plan, precision: Option<Precision>, index: usize) -> Value {
+    let expected = case.expected(60);
+    let name = format!("case{index}{}", precision.map_or("", Precision::name));
+    let computed = onnx_models(plan, &OnnxOptions { precision }).unwrap().precision;
+    let needs = plan.needs();
+    let own = onnx_models(plan, &OnnxOptions::default()).unwrap().precision;
+    // In another precision than the model's own, a free run adds up what parameters and steps are rounded by.
+    let tolerance = match (own, computed) {
+        (Precision::F64, Precision::F32) => 1e-3,
+        (Precision::F32, Precision::F64) => tolerance(own),
+        _ => tolerance(computed),
+    };
+    json!({
+        "folder": export(plan, precision, &name),
+        "name": format!("{} in {}", case.name, computed.name()),
+        "past_u": expected.past_inputs,
+        "past_y": expected.past_outputs,
+        "past_u_rows": needs.inputs,
+        "past_u_least_rows": needs.least_inputs,
+        "past_y_rows": needs.outputs,
+        "u": expected.inputs,
+        "expected": expected.bounds.iter().map(|sample| {
+            sample.iter().map(|[y, lower, upper, ..]| [lower, y, upper]).collect()
+        }).collect::<Vec<Vec<_>>>(),
+        "std": case.model.signature().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
+        "tolerance": tolerance,
+        "metadata": {
+            "model_hash": case.model.fingerprint(),
+            "model": case.model.kind().name(),
+            "coverage": plan.coverage.to_string(),
+            "sample_time_seconds": plan.sample_time.map(|seconds| seconds.to_string()),
+            "initial": plan.initial.to_string(),
+        },
+        "inputs": case.dataset.inputs().iter().map(|channel| json!({"name": channel.name, "unit": channel.unit})).collect::<Vec<_>>(),
+        "outputs": case.dataset.outputs().iter().map(|channel| json!({"name": channel.name, "unit": channel.unit})).collect::<Vec<_>>(),
+    })
+}
+
+fn script(tasks: Vec<Value>, name: &str) -> Option<()> {
+    let python = python()?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx");
+    std::fs::create_dir_all(&folder).unwrap();
+    let tasks = write(&folder, name, &Value::from(tasks).to_string());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deploy/run_onnx.py");
+    run(Command::new(python).arg(script).arg(tasks));
+    Some(())
+}
+
+#[test]
+fn onnxruntime_gives_the_numbers_of_predict() {
+    let mut tasks = Vec::new();
+    for (index, case) in cases().iter().chain(&rare_cases()).enumerate() {
+        let plan = Plan::new(&case.model).unwrap();
+        tasks.push(task(case, &plan, None, index));
+        let other = match onnx_models(&plan, &OnnxOptions::default()).unwrap().precision {
+            Precision::F32 => Precision::F64,
+            Precision::F64 => Precision::F32,
+        };
+        tasks.push(task(case, &plan, Some(other), index));
+    }
+    script(tasks, "predict.json");
+}
+
+/// Makes the read-outs of a member run away at once.
+fn poison(plan: &mut Plan, member: usize) {
+    let Body::Networks(networks) = &mut plan.body else {
+        panic!("networks expected");
+    };
+    let layers = &mut networks.members[member].layers;
+    layers.last_mut().unwrap().bias.centre.fill(1e6);
+}
+
+/// An ensemble leaves out a member that has run away; a run that has left every sensible range says so.
+#[test]
+fn runaways_are_left_out() {
+    let mut tasks = Vec::new();
+    let is_ensemble = |case: &&Case| matches!(case.model, Model::IntervalEnsembleF32(_));
+    for (index, case) in cases().iter().filter(is_ensemble).enumerate() {
+        let plan = Plan::new(&case.model).unwrap();
+        let mut poisoned = plan.clone();
+        poison(&mut poisoned, 1);
+        let mut rest = plan.clone();
+        if let Body::Networks(networks) = &mut rest.body {
+            networks.members.remove(1);
+        }
+        let mut gone = plan.clone();
+        (0..plan.members()).for_each(|member| poison(&mut gone, member));
+        let mut alone = gone.clone();
+        if let Body::Networks(networks) = &mut alone.body {
+            networks.members.truncate(1);
+        }
+        let expected = case.expected(60);
+        let mut compare = |found: &Plan, same_as: Option<&Plan>, what: &str| {
+            tasks.push(json!({
+                "folder": export(found, None, &format!("runaway{index}-{what}")),
+                "same_as": same_as.map(|plan| export(plan, None, &format!("runaway{index}-{what}-expected"))),
+                "name": format!("{}: {what}", case.name),
+                "past_u": expected.past_inputs,
+                "past_y": expected.past_outputs,
+                "u": expected.inputs,
+                "std": plan.outputs.iter().map(|output| output.scale.std).collect::<Vec<_>>(),
+                "tolerance": tolerance(Precision::F32),
+            }));
+        };
+        compare(&poisoned, Some(&rest), "one of three");
+        compare(&gone, None, "all");
+        compare(&alone, None, "the only one");
+    }
+    assert_eq!(tasks.len(), 6);
+    script(tasks, "runaways.json");
+}

@@ -1,0 +1,71 @@
+//! Tools that exported models are tried with: compilers from the system, Python packages under `target/`.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::root;
+use crate::step::{Outcome, execute};
+
+/// Compilers and their Debian packages.
+const COMPILERS: [(&str, &str); 3] = [
+    ("gcc", "gcc"),
+    ("clang", "clang"),
+    ("arm-none-eabi-gcc", "gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+];
+
+/// Variable by which the tests find the interpreter.
+pub(crate) const PYTHON_VARIABLE: &str = "INTERVALID_DEPLOY_PYTHON";
+
+/// The interpreter of the environment, whether it is there or not.
+pub(crate) fn python() -> PathBuf {
+    root().join("target/deploy-venv/bin/python")
+}
+
+/// Makes the Python environment with the pinned packages, and reports tools without which tests check nothing.
+pub(crate) fn tools() -> anyhow::Result<Outcome> {
+    let runs = |name: &str| {
+        let mut command = Command::new(name);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let absent: Vec<String> = COMPILERS
+        .iter()
+        .filter(|(name, _)| !runs(name))
+        .map(|(name, package)| format!("{name} (Debian: {package})"))
+        .collect();
+    if let Outcome::Failed(reason) = environment()? {
+        return Ok(Outcome::Skipped(format!(
+            "FMU and ONNX exports are not tried, no Python environment: {reason}"
+        )));
+    }
+    Ok(match absent.is_empty() {
+        true => Outcome::Passed,
+        false => Outcome::Skipped(format!("exports are not tried with {}", absent.join(", "))),
+    })
+}
+
+/// Installs what the requirements name, unless that was done before.
+fn environment() -> anyhow::Result<Outcome> {
+    let requirements = root().join("crates/deploy/tests/requirements.txt");
+    let wanted = std::fs::read_to_string(&requirements)?;
+    let folder = root().join("target/deploy-venv");
+    let installed = folder.join("installed.txt");
+    if python().is_file() && std::fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
+        return Ok(Outcome::Passed);
+    }
+    let interpreter = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    let mut create = Command::new(interpreter);
+    create.args(["-m", "venv", "--clear"]).arg(&folder);
+    let mut install = Command::new(python());
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
+    install.arg(&requirements);
+    for command in [&mut create, &mut install] {
+        match execute(command) {
+            Ok(Outcome::Passed) => {}
+            Ok(other) => return Ok(other),
+            Err(error) => return Ok(Outcome::Failed(format!("{error:#}"))),
+        }
+    }
+    std::fs::write(installed, wanted)?;
+    Ok(Outcome::Passed)
+}
