@@ -150,7 +150,10 @@ impl From<ModelError> for Failure {
                 hint: option_hint(option),
                 ..Self::input(error)
             },
-            ModelError::Channels { .. } | ModelError::Format { .. } => Self::input(error),
+            ModelError::Channels { .. }
+            | ModelError::Format { .. }
+            | ModelError::Setting { .. }
+            | ModelError::LagsTooLong { .. } => Self::input(error),
             ModelError::File { action: "read", .. } => Self::input(error),
             ModelError::File { ref source, .. } if out_of_space(source) => {
                 Self::run(error).with_hint("free some space, or write to another disk with --out")

@@ -1,10 +1,9 @@
 //! Metrics as tables with a plain-language reading.
 
 use intervalid_data::Channel;
-use intervalid_model::{AutoInfo, CWC_ETA, Evaluation, Metrics, Model};
+use intervalid_model::{AutoInfo, CWC_ETA, Evaluation, Extrapolation, FitResult, Metrics, Model};
 use intervalid_report::{metric_texts, reading};
 
-use crate::commands::{Extrapolation, FitResult};
 use crate::error::Failure;
 use crate::format::{percent, significant, table};
 use crate::output::Output;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use intervalid_data::DataError;
+use intervalid_data::{DataError, Lags};
 
 /// Errors of this crate. A training run that stops early or diverges is a result, not an error.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +21,29 @@ pub enum ModelError {
         found: String,
         /// The allowed values.
         expected: String,
+    },
+
+    /// A setting that a configuration does not have, or a value of the wrong type.
+    #[error("{key} = {found}: {reason}")]
+    Setting {
+        /// Name of the setting.
+        key: String,
+        /// The value given.
+        found: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// Lags that reach beyond all samples, so that they see nothing but padding.
+    #[error(
+        "lags = {lags} reach {} samples back: expected less than {longest}, the longest stretch of the training part",
+        lags.memory()
+    )]
+    LagsTooLong {
+        /// The lags given.
+        lags: Lags,
+        /// Samples of the longest stretch.
+        longest: usize,
     },
 
     /// A model meets data with other channels.

@@ -14,7 +14,7 @@ use crate::interval_ensemble::IntervalEnsemble;
 use crate::interval_model::IntervalModel;
 use crate::kind::{Method, ModelKind, Precision};
 use crate::linear::{LinearModel, search_lags};
-use crate::persist::Stored;
+use crate::persist::{IN_MEMORY, Stored};
 use crate::prediction::Band;
 use crate::recursion::RecursionMode;
 use crate::signature::Signature;
@@ -114,15 +114,28 @@ impl Model {
     /// if it is anything but an undamaged model of a known format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let (reader, metadata) = TensorReader::open(path.as_ref(), "model")?;
+        Self::read(&reader, &metadata)
+    }
+
+    /// The model in the bytes of a model file.
+    ///
+    /// # Errors
+    /// Those of [`Model::load`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        let (reader, metadata) = TensorReader::new(Path::new(IN_MEMORY), "model", bytes)?;
+        Self::read(&reader, &metadata)
+    }
+
+    fn read(reader: &TensorReader, metadata: &str) -> Result<Self> {
         let model = if reader.precision()? == f32::NAME {
-            let stored = Stored::<f32>::read(&reader, &metadata)?;
+            let stored = Stored::<f32>::read(reader, metadata)?;
             match stored.method() {
                 Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF32),
                 Method::Interval => stored.into_interval().map(Self::IntervalF32),
                 _ => stored.into_gaussian().map(Self::GaussianF32),
             }
         } else {
-            let stored = Stored::<f64>::read(&reader, &metadata)?;
+            let stored = Stored::<f64>::read(reader, metadata)?;
             match stored.method() {
                 Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF64),
                 Method::Interval => stored.into_interval().map(Self::IntervalF64),
@@ -139,6 +152,14 @@ impl Model {
     /// Those of [`IntervalModel::save`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         any!(self, model => model.save(path))
+    }
+
+    /// The bytes that [`save`](Self::save) writes, for [`from_bytes`](Self::from_bytes).
+    ///
+    /// # Errors
+    /// Those of [`IntervalModel::save`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        any!(self, model => model.stored().bytes())
     }
 
     /// Which model it is.

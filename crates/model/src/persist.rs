@@ -60,6 +60,9 @@ const MARGIN_LOWER: &str = "margin_lower";
 const MARGIN_UPPER: &str = "margin_upper";
 const SPREAD: &str = "spread";
 
+/// Stands in messages for the path of a model that is no file.
+pub(crate) const IN_MEMORY: &str = "(bytes in memory)";
+
 /// A file's content: parameter vectors of one layout, in the order of [`set_names`].
 pub(crate) struct Stored<T> {
     config: FitConfig,
@@ -112,7 +115,24 @@ fn regressor_len(config: &FitConfig, signature: &Signature) -> usize {
 }
 
 impl<T: Real> Stored<T> {
-    fn write(&self, path: &Path) -> Result<()> {
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        let (tensors, metadata) = self.tensors(path)?;
+        tensors.write(path, &metadata)
+    }
+
+    /// The content of the file.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        let path = Path::new(IN_MEMORY);
+        let (tensors, metadata) = self.tensors(path)?;
+        tensors.bytes(&metadata).map_err(|source| ModelError::File {
+            action: "write",
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Tensors and metadata; `path` is for messages.
+    fn tensors(&self, path: &Path) -> Result<(TensorWriter, String)> {
         let refused = |reason| ModelError::Format {
             what: "model",
             path: path.to_owned(),
@@ -158,7 +178,7 @@ impl<T: Real> Stored<T> {
                 file.push(name, block.shape(), &values[block.range.clone()]);
             }
         }
-        file.write(path, metadata)
+        Ok((file, metadata))
     }
 
     /// The content of an opened file.
@@ -294,8 +314,12 @@ impl<T: Real> IntervalModel<T> {
     /// [`ModelError::File`] if it cannot be written; [`ModelError::Format`] if a parameter is not finite or a margin
     /// negative, since no reader would take it.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.stored().write(path.as_ref())
+    }
+
+    pub(crate) fn stored(&self) -> Stored<T> {
         let sets = vec![self.theta.clone(), self.margin_lower.clone(), self.margin_upper.clone()];
-        stored(&self.config, &self.signature, sets).write(path.as_ref())
+        stored(&self.config, &self.signature, sets)
     }
 
     /// Reads an interval model of this precision; [`Model::load`](crate::Model::load) reads any.
@@ -322,12 +346,10 @@ impl<T: Real> IntervalEnsemble<T> {
     /// # Errors
     /// Those of [`IntervalModel::save`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let [first, rest @ ..] = self.members() else {
-            return Ok(());
-        };
-        if rest.is_empty() {
-            return first.save(path);
-        }
+        self.stored().write(path.as_ref())
+    }
+
+    pub(crate) fn stored(&self) -> Stored<T> {
         let sets = self.members().iter().flat_map(|member| {
             [
                 member.theta.clone(),
@@ -337,7 +359,7 @@ impl<T: Real> IntervalEnsemble<T> {
         });
         let mut stored = stored(self.config(), self.signature(), sets.collect());
         stored.members = self.members().len();
-        stored.write(path.as_ref())
+        stored
     }
 }
 
@@ -347,11 +369,15 @@ impl<T: Real> GaussianModel<T> {
     /// # Errors
     /// Those of [`IntervalModel::save`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.stored().write(path.as_ref())
+    }
+
+    pub(crate) fn stored(&self) -> Stored<T> {
         let mut sets = self.members.clone();
         if self.config.model.method() == Method::Bayesian {
             sets.push(self.spread.clone());
         }
-        stored(&self.config, &self.signature, sets).write(path.as_ref())
+        stored(&self.config, &self.signature, sets)
     }
 }
 
@@ -361,11 +387,15 @@ impl LinearModel {
     /// # Errors
     /// Those of [`IntervalModel::save`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.stored().write(path.as_ref())
+    }
+
+    pub(crate) fn stored(&self) -> Stored<f64> {
         let mut theta = self.arx.coefficients.concat();
         theta.extend(&self.arx.bias);
         let mut stored = stored(&self.config, &self.signature, vec![theta]);
         stored.half_width.clone_from(&self.half_width);
-        stored.write(path.as_ref())
+        stored
     }
 }
 

@@ -44,26 +44,31 @@ impl TensorWriter {
     }
 
     /// Writes to a temporary name beside `path`, syncs and renames: `path` is either the old file or the new one.
-    pub(crate) fn write(self, path: &Path, metadata: String) -> Result<()> {
+    pub(crate) fn write(&self, path: &Path, metadata: &str) -> Result<()> {
         let file_error = |source: std::io::Error| ModelError::File {
             action: "write",
             path: path.to_owned(),
             source,
         };
+        let bytes = self.bytes(metadata).map_err(file_error)?;
+        write_atomic(path, &bytes).map_err(file_error)
+    }
+
+    /// The content of the file.
+    pub(crate) fn bytes(&self, metadata: &str) -> std::io::Result<Vec<u8>> {
         let views = self
             .tensors
             .iter()
             .map(|(name, dtype, shape, bytes)| Ok((name.as_str(), TensorView::new(*dtype, shape.clone(), bytes)?)))
             .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
-        let bytes = views
+        views
             .and_then(|views| {
-                let sum = checksum(&metadata, views.clone());
-                let fields = metadata.strip_suffix('}').unwrap_or(&metadata);
+                let sum = checksum(metadata, views.clone());
+                let fields = metadata.strip_suffix('}').unwrap_or(metadata);
                 let metadata = format!("{fields}{}{sum}{}", CHECKSUM.0, CHECKSUM.1);
                 serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)])))
             })
-            .map_err(|error| file_error(std::io::Error::other(error)))?;
-        write_atomic(path, &bytes).map_err(file_error)
+            .map_err(std::io::Error::other)
     }
 }
 

@@ -13,8 +13,6 @@ mod predict;
 mod report;
 mod study;
 
-pub(crate) use fit::{Extrapolation, FitResult};
-
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;
 use crate::output::Output;

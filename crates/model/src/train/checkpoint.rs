@@ -109,7 +109,7 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
         ]
     });
     scalars("history", &history.collect::<Vec<_>>());
-    file.write(path, serde_json::to_string(&header).unwrap_or_default())
+    file.write(path, &serde_json::to_string(&header).unwrap_or_default())
 }
 
 pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T>> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use intervalid_data::{Lags, SplitFractions};
-use intervalid_model::{AutoConfig, FitConfig, ModelKind, Schedule, Strategy};
+use intervalid_data::SplitFractions;
+use intervalid_model::{AutoConfig, FitConfig, ModelError, ModelKind, Plan, Preset, Schedule};
 use toml::{Table, Value};
 
 use crate::args::{DataArgs, FitArgs};
@@ -28,44 +28,19 @@ const PRINT_CONFIG: &str = "`intervalid fit DATA --print-config` prints such a f
 /// Settings that the search of `auto` takes; all others say how one network is trained.
 const AUTO_KEYS: [&str; 7] = ["model", "lags", "initial", "coverage", "rounds", "precision", "seed"];
 
-/// Where settings come from that nobody gave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Preset {
-    /// A search.
-    Auto,
-    /// The paper's settings.
-    Paper,
-}
-
-impl Preset {
-    /// `auto` or `paper`.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Paper => "paper",
+/// The preset that was asked for; else `auto`, unless something says how one network is trained.
+pub(super) fn preset_of(args: &FitArgs, file: &ConfigFile) -> Result<Preset, Failure> {
+    let of_file = file.table.get("preset").and_then(Value::as_str);
+    let asked = args.preset.as_deref().or(of_file).and_then(Preset::named);
+    let setting = one_network_setting(args, file)?;
+    match (asked, setting) {
+        (Some(Preset::Auto), Some(setting)) => {
+            let found = anyhow!("{setting} is not for --preset auto, which searches that itself");
+            Err(Failure::input(found).with_hint("use --preset paper, or leave it out"))
         }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        [Self::Auto, Self::Paper]
-            .into_iter()
-            .find(|preset| preset.name() == name)
-    }
-
-    /// The one that was asked for; else `auto`, unless something says how one network is trained.
-    pub(super) fn of(args: &FitArgs, file: &ConfigFile) -> Result<Self, Failure> {
-        let of_file = file.table.get("preset").and_then(Value::as_str);
-        let asked = args.preset.as_deref().or(of_file).and_then(Self::named);
-        let setting = one_network_setting(args, file)?;
-        match (asked, setting) {
-            (Some(Self::Auto), Some(setting)) => {
-                let found = anyhow!("{setting} is not for --preset auto, which searches that itself");
-                Err(Failure::input(found).with_hint("use --preset paper, or leave it out"))
-            }
-            (Some(preset), _) => Ok(preset),
-            (None, Some(_)) => Ok(Self::Paper),
-            (None, None) => Ok(Self::Auto),
-        }
+        (Some(preset), _) => Ok(preset),
+        (None, Some(_)) => Ok(Preset::Paper),
+        (None, None) => Ok(Preset::Auto),
     }
 }
 
@@ -206,13 +181,28 @@ impl ConfigFile {
             return Ok(None);
         };
         let parsed = value.clone().try_into::<T>().map(Some);
-        parsed.map_err(|error| self.refused(key, value, &error))
+        parsed.map_err(|error| {
+            self.refused(ModelError::Setting {
+                key: key.to_owned(),
+                found: value.to_string(),
+                reason: error.message().lines().next().unwrap_or_default().to_owned(),
+            })
+        })
     }
 
-    fn refused(&self, key: &str, value: &Value, error: &toml::de::Error) -> Failure {
-        let reason = error.message().lines().next().unwrap_or_default().to_owned();
-        let failure = Failure::input(anyhow!("{}: {key} = {value}: {reason}", self.name));
-        match nearest_in(&reason) {
+    /// Its keys that are settings of one fit; a search has one more.
+    fn settings(&self, of_search: Option<&str>) -> Table {
+        let mut settings = self.table.clone();
+        settings.retain(|key, _| Some(key) == of_search || !OTHER_KEYS.contains(&key));
+        settings
+    }
+
+    fn refused(&self, error: ModelError) -> Failure {
+        let ModelError::Setting { reason, .. } = &error else {
+            return error.into();
+        };
+        let failure = Failure::input(anyhow!("{}: {error}", self.name));
+        match nearest_in(reason) {
             Some(near) => failure.with_hint(format!("did you mean '{near}'?")),
             None => failure,
         }
@@ -221,42 +211,14 @@ impl ConfigFile {
 
 /// All settings: the preset for this record, then the file, then the flags.
 pub(super) fn resolve(args: &FitArgs, file: &ConfigFile, dataset: &str) -> Result<FitConfig, Failure> {
-    let model: ModelKind = match args.model {
-        Some(model) => model,
-        None => file.get("model")?.unwrap_or_default(),
-    };
-    let strategy: Strategy = match args.strategy {
-        Some(strategy) => strategy,
-        None => file.get("strategy")?.unwrap_or_default(),
-    };
-    let preset = FitConfig::paper(dataset, model, strategy);
-    let mut table = Table::try_from(&preset).map_err(Failure::run)?;
-    for (key, value) in &file.table {
-        if OTHER_KEYS.contains(&key.as_str()) {
-            continue;
-        }
-        let value = match (key.as_str(), value) {
-            ("lags", Value::String(text)) => Value::try_from(text.parse::<Lags>()?).map_err(Failure::run)?,
-            _ => value.clone(),
-        };
-        let mut probe = table.clone();
-        probe.insert(key.clone(), value.clone());
-        // One key at a time, so that the message can name it.
-        if let Err(error) = probe.clone().try_into::<FitConfig>() {
-            return Err(file.refused(key, &value, &error));
-        }
-        table = probe;
+    let mut settings = file.settings(None);
+    if let Some(model) = args.model {
+        settings.insert("model".to_owned(), Value::from(model.name()));
     }
-    let mut config: FitConfig = table.try_into().map_err(Failure::run)?;
-    config.model = model;
-    config.strategy = strategy;
-    // Lags that somebody gave are not searched for.
-    if file.table.contains_key("lags") && !file.table.contains_key("lag_search") {
-        config.lag_search = false;
+    if let Some(strategy) = args.strategy {
+        settings.insert("strategy".to_owned(), Value::from(strategy.name()));
     }
-    if file.table.contains_key("epochs") && !file.table.contains_key("margin_epochs") {
-        config.margin_epochs = None;
-    }
+    let mut config = FitConfig::from_settings(dataset, &settings).map_err(|error| file.refused(error))?;
     apply_flags(args, &mut config);
     config.check()?;
     Ok(config)
@@ -293,40 +255,24 @@ pub(super) fn resolve_calibrate(args: &FitArgs, file: &ConfigFile) -> Result<boo
 
 /// What a search is asked: the defaults, then the file, then the flags.
 pub(super) fn resolve_auto(args: &FitArgs, file: &ConfigFile) -> Result<AutoConfig, Failure> {
-    let lags = match file.table.get("lags") {
-        Some(Value::String(text)) => Some(text.parse::<Lags>()?),
-        _ => file.get("lags")?,
-    };
-    let default = AutoConfig::default();
+    let of_file = AutoConfig::from_settings(&file.settings(Some("rounds"))).map_err(|error| file.refused(error))?;
     let config = AutoConfig {
-        model: args.model.or(file.get("model")?),
-        lags: args.lags.or(lags),
-        initial: args.initial.or(file.get("initial")?).unwrap_or(default.initial),
-        coverage: args.coverage.or(file.get("coverage")?).unwrap_or(default.coverage),
-        rounds: file.get("rounds")?.unwrap_or(default.rounds),
-        precision: args.precision.or(file.get("precision")?).unwrap_or(default.precision),
-        seed: args.seed.or(file.get("seed")?).unwrap_or(default.seed),
+        model: args.model.or(of_file.model),
+        lags: args.lags.or(of_file.lags),
+        initial: args.initial.unwrap_or(of_file.initial),
+        coverage: args.coverage.unwrap_or(of_file.coverage),
+        rounds: of_file.rounds,
+        precision: args.precision.unwrap_or(of_file.precision),
+        seed: args.seed.unwrap_or(of_file.seed),
     };
     config.check()?;
     Ok(config)
 }
 
-/// `config.toml` of one network: with it and the same data, `fit --config` repeats the fit.
-pub(super) fn config_toml(config: &FitConfig, calibrate: bool, data: &DataArgs) -> Result<String, Failure> {
-    let mut settings = Table::try_from(config).map_err(Failure::run)?;
-    settings.insert("calibrate".to_owned(), Value::from(calibrate));
-    settings_toml(Preset::Paper, settings, Some(config.lags), data)
-}
-
-/// `config.toml` of a search, which `fit --config` repeats with the same result.
-pub(super) fn auto_toml(config: &AutoConfig, data: &DataArgs) -> Result<String, Failure> {
-    let settings = Table::try_from(config).map_err(Failure::run)?;
-    settings_toml(Preset::Auto, settings, config.lags, data)
-}
-
-fn settings_toml(preset: Preset, mut settings: Table, lags: Option<Lags>, data: &DataArgs) -> Result<String, Failure> {
+/// `config.toml`: with it and the same data, `fit --config` repeats the fit.
+pub(super) fn config_toml(plan: &Plan, data: &DataArgs) -> Result<String, Failure> {
     let mut table = Table::new();
-    table.insert("preset".to_owned(), Value::from(preset.name()));
+    table.insert("preset".to_owned(), Value::from(plan.preset().name()));
     for (key, names) in [("input", &data.input), ("output", &data.output)] {
         if let Some(names) = names {
             table.insert(key.to_owned(), Value::try_from(names).map_err(Failure::run)?);
@@ -341,10 +287,7 @@ fn settings_toml(preset: Preset, mut settings: Table, lags: Option<Lags>, data: 
     if let Some(split) = data.split {
         table.insert("split".to_owned(), Value::from(split.to_string()));
     }
-    if let Some(lags) = lags {
-        settings.insert("lags".to_owned(), Value::from(lags.to_string()));
-    }
-    table.extend(settings);
+    table.extend(plan.settings());
     toml::to_string(&table).map_err(Failure::run)
 }
 
@@ -364,6 +307,7 @@ fn known_keys() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use intervalid_data::Lags;
 
     use super::*;
     use crate::args::{Cli, Command};
@@ -412,7 +356,11 @@ mod tests {
     fn the_written_file_gives_the_same_settings_again() {
         let args = args("intervalid fit my.csv --model blstm --coverage 0.95 --lags 4,1,2 --initial warmup:5");
         let config = resolve(&args, &ConfigFile::default(), "my").expect("resolves");
-        let text = config_toml(&config, false, &args.data).expect("writes");
+        let plan = Plan::One {
+            config: Box::new(config.clone()),
+            calibrate: false,
+        };
+        let text = config_toml(&plan, &args.data).expect("writes");
         let again = file(&text).expect("parses");
         let plain = super::tests::args("intervalid fit my.csv");
         assert_eq!(resolve(&plain, &again, "my").expect("resolves"), config);

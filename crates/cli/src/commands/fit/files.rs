@@ -1,11 +1,10 @@
 //! The folder of a fit.
 
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{Band, Model, TrainInfo};
+use intervalid_model::{FitResult, FitRuns, Model, TrainInfo};
 use intervalid_report::{Baseline, FitReport, PartBands};
 
 use super::auto::candidates_csv;
-use super::result::FitResult;
 use crate::error::Failure;
 use crate::history::history_csv;
 use crate::pages::{REPORT, REPORT_DATA, write_report};
@@ -41,12 +40,7 @@ pub(super) struct Fitted<'a> {
     pub(super) split: &'a Split,
     pub(super) model: &'a Model,
     pub(super) info: &'a TrainInfo,
-    /// Test, validation, training.
-    pub(super) bands: [&'a [Band]; 3],
-    /// Test, with the band that follows the measurements.
-    pub(super) online: &'a [Band],
-    /// Of the samples of the test part, where the model knows its training region.
-    pub(super) extrapolated: Option<&'a [Vec<bool>]>,
+    pub(super) runs: &'a FitRuns,
     pub(super) baseline: Option<&'a Baseline>,
     pub(super) result: &'a FitResult,
     /// `config.toml`.
@@ -58,7 +52,6 @@ pub(super) struct Fitted<'a> {
 impl Fitted<'_> {
     /// Writes everything.
     pub(super) fn write(&self, folder: &OutFolder) -> Result<(), Failure> {
-        let [test, validation, train] = self.bands;
         // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
         folder.remove(METRICS)?;
         self.model
@@ -66,16 +59,22 @@ impl Fitted<'_> {
             .inspect_err(|_| folder.abandon())?;
         folder.write(CONFIG, self.config.as_bytes())?;
         let extras = Extras {
-            extrapolated: self.extrapolated,
+            extrapolated: self.runs.extrapolated.as_deref(),
             online: None,
         };
-        let predictions = predictions_csv(self.dataset, &self.split.test, test, &extras)?;
+        let predictions = predictions_csv(self.dataset, &self.split.test, &self.runs.test, &extras)?;
         folder.write(PREDICTIONS, predictions.as_bytes())?;
         folder.write(HISTORY, history_csv(self.info).as_bytes())?;
         match &self.result.search {
             Some(info) => folder.write(CANDIDATES, candidates_csv(info).as_bytes())?,
             None => folder.remove(CANDIDATES)?,
         }
+        let FitRuns {
+            test,
+            validation,
+            train,
+            ..
+        } = self.runs;
         let parts = [("test", test), ("validation", validation), ("training", train)];
         let report = FitReport {
             dataset: self.dataset,
@@ -83,8 +82,8 @@ impl Fitted<'_> {
             model: self.model,
             info: self.info,
             parts: &parts.map(|(name, bands)| PartBands { name, bands }),
-            online: self.online,
-            extrapolated: self.extrapolated,
+            online: &self.runs.online,
+            extrapolated: self.runs.extrapolated.as_deref(),
             search: self.result.search.as_ref(),
             baseline: self.baseline,
             preset: self.result.preset,

@@ -4,10 +4,8 @@ mod auto;
 mod config;
 mod files;
 mod plan;
-mod result;
 mod run;
 
 pub(crate) use config::ConfigFile;
 pub(crate) use files::{CONFIG, METRICS, MODEL};
-pub(crate) use result::{Extrapolation, FitResult};
 pub(crate) use run::run;

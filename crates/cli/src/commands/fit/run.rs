@@ -4,18 +4,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Part, Split};
+use intervalid_data::{Dataset, Split};
 use intervalid_model::{
-    AutoInfo, Band, Evaluation, FitConfig, FitOptions, Model, ModelError, StopReason, TrainInfo, calibrate_on_blocks,
-    evaluate, map_parallel,
+    AutoInfo, FitConfig, FitOptions, FitResult, FitRuns, Model, ModelError, Plan, StopReason, TrainInfo,
+    calibrate_on_blocks,
 };
 use intervalid_report::Baseline;
 
 use super::auto::search;
-use super::config::ConfigFile;
+use super::config::{ConfigFile, config_toml};
 use super::files::{CONFIG, FILES, Fitted};
-use super::plan::Plan;
-use super::result::{Extrapolation, FitResult};
+use super::plan::{check, plan};
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::count;
@@ -42,9 +41,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     file.fill(&mut data)?;
     let request = DataRequest::new(&data, global);
     let name = request.known.map_or("", |known| known.name);
-    let plan = Plan::new(args, &file, name)?;
+    let plan = plan(args, &file, name)?;
     if args.print_config {
-        let text = plan.toml(&data)?;
+        let text = config_toml(&plan, &data)?;
         return if output.is_json() {
             let table: toml::Table = text.parse().map_err(Failure::run)?;
             output.json(&table)
@@ -55,7 +54,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let dataset = request.load()?;
     let about = |failure: Failure| failure.about(&request.label());
     let split = request.split(&dataset).map_err(|error| about(error.into()))?;
-    plan.check(&dataset, &split).map_err(about)?;
+    check(&plan, &dataset, &split).map_err(about)?;
     for name in FILES {
         refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
     }
@@ -95,29 +94,19 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         }
     };
     let (model, info, search) = fitted.inspect_err(|_| folder.abandon()).map_err(about)?;
-    let parts = [&split.test, &split.validation, &split.train];
-    let simulate = |part: &&Part| simulate(&model, &dataset, part);
-    let bands = map_parallel(&parts, threads(args.threads), simulate);
-    let [test, validation, train]: [Vec<Band>; 3] = bands
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()?
-        .try_into()
-        .unwrap_or_default();
-    let online = model.online(&dataset, &test)?;
-    let extrapolated = model.extrapolated(&dataset, &test)?;
+    let runs = FitRuns::simulate(&model, &dataset, &split, threads(args.threads))?;
     let baseline = Baseline::fit(&dataset, &split, model.config()).unwrap_or_else(|error| {
         output.warning(format_args!("no linear model to compare with: {error}"));
         None
     });
-    let evaluations = [
-        evaluation(&dataset, &test, &model)?,
-        evaluation(&dataset, &online, &model)?,
-        evaluation(&dataset, &validation, &model)?,
-    ];
-    let preset = plan.preset().name();
-    let mut result = FitResult::new(dataset.name(), preset, (&model, &info), evaluations, args.out.clone());
-    result.extrapolation = extrapolated.as_ref().map(|flags| Extrapolation::of(&test, flags));
-    result.search = search;
+    let result = FitResult::new(
+        &dataset,
+        plan.preset(),
+        (&model, &info),
+        search,
+        &runs,
+        args.out.clone(),
+    )?;
     output.detail(format_args!(
         "{}: {} in {:.1} s, {}",
         result.model,
@@ -131,11 +120,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         split: &split,
         model: &model,
         info: &info,
-        bands: [&test, &validation, &train],
-        online: &online,
-        extrapolated: extrapolated.as_deref(),
+        runs: &runs,
         baseline: baseline.as_ref(),
-        config: &plan.repeatable(&model, result.search.as_ref()).toml(&data)?,
+        config: &config_toml(&plan.repeatable(&model, result.search.as_ref()), &data)?,
         command: repeat_command(&data, global, &folder.path().join(CONFIG).display().to_string()),
         result: &result,
     };
@@ -200,18 +187,4 @@ fn not_calibrated(error: ModelError) -> Failure {
 fn interrupted(epochs: usize) -> Failure {
     let failure = Failure::run(anyhow!("interrupted after {}", count(epochs, "epoch")));
     failure.with_hint("run the same command again to go on from there")
-}
-
-fn simulate(model: &Model, dataset: &Dataset, part: &Part) -> Result<Vec<Band>, Failure> {
-    if part.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(model.simulate(dataset, part)?)
-}
-
-fn evaluation(dataset: &Dataset, bands: &[Band], model: &Model) -> Result<Option<Evaluation>, Failure> {
-    if bands.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(evaluate(dataset, bands, model.config().coverage)?))
 }

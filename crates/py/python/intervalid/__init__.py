@@ -1,0 +1,61 @@
+"""Uncertainty-aware system identification: simulation models that return a prediction interval for every sample.
+
+>>> from intervalid import AutoModel, load_data
+>>> dryer = load_data("hair-dryer")                     # or your own arrays u and y
+>>> model = AutoModel(model="arx").fit(dryer[:500])
+>>> band = model.predict(dryer[500:])
+>>> band
+Prediction(500 samples of 'y', 90 % band, the first 3 known)
+
+``band.plot(dryer[500:].y)`` draws it. Estimators follow scikit-learn: parameters in the constructor, ``fit(u, y)``,
+``predict(u, y0=...)``, ``score(u, y)``; the guide is docs/guide/python.md.
+"""
+
+from __future__ import annotations
+
+from . import errors
+from ._base import Callback, Estimator, interval_score
+from ._intervalid import __version__
+from .elasticity import Elasticity
+from .errors import IntervalidError
+from .estimators import (
+    ARX,
+    AutoModel,
+    BayesianLSTM,
+    BayesianNODE,
+    DropoutLSTM,
+    DropoutNODE,
+    EnsembleLSTM,
+    EnsembleNODE,
+    IntervalLSTM,
+    IntervalNODE,
+    load_model,
+)
+from .prediction import Prediction, Sample
+from .record import Record, available_data, load_data
+
+__all__ = [
+    "ARX",
+    "AutoModel",
+    "BayesianLSTM",
+    "BayesianNODE",
+    "Callback",
+    "DropoutLSTM",
+    "DropoutNODE",
+    "Elasticity",
+    "EnsembleLSTM",
+    "EnsembleNODE",
+    "Estimator",
+    "IntervalLSTM",
+    "IntervalNODE",
+    "IntervalidError",
+    "Prediction",
+    "Record",
+    "Sample",
+    "__version__",
+    "available_data",
+    "errors",
+    "interval_score",
+    "load_data",
+    "load_model",
+]

@@ -1,0 +1,159 @@
+"""What users hand over, as columns: NumPy, pandas, polars, Arrow and everything that speaks their protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import NonFiniteError, ShapeError
+
+#: An array or a table of one experiment, or a list of them.
+ArrayLike: TypeAlias = Any
+#: One channel of one experiment: one-dimensional, float32 or float64, of any stride.
+Column: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.float32]"
+
+
+@dataclass
+class Table:
+    """Columns of one experiment."""
+
+    columns: list[Column]
+    #: Names, where the container has them.
+    names: list[str] | None
+    #: Row labels of a pandas object.
+    index: Any = None
+
+    @property
+    def samples(self) -> int:
+        """Rows."""
+        return len(self.columns[0]) if self.columns else 0
+
+
+def experiments(data: ArrayLike, what: str) -> list[Table]:
+    """One table per experiment: lists and tuples of arrays are several, anything else is one."""
+    if isinstance(data, (list, tuple)):
+        if len(data) == 0:
+            raise ShapeError(f"{what}: an empty list, expected samples or experiments")
+        if not all(_is_number(item) or _is_row(item) for item in data):
+            return [table(item, f"{what}, experiment {number}") for number, item in enumerate(data)]
+    return [table(data, what)]
+
+
+def is_several(data: ArrayLike) -> bool:
+    """Whether `data` is a list of experiments."""
+    return isinstance(data, (list, tuple)) and not all(_is_number(item) or _is_row(item) for item in data)
+
+
+def _is_number(item: object) -> bool:
+    return isinstance(item, (int, float, np.number, np.bool_)) and not isinstance(item, np.ndarray)
+
+
+def _is_row(item: object) -> bool:
+    return isinstance(item, (list, tuple)) and all(_is_number(cell) for cell in item)
+
+
+def table(data: ArrayLike, what: str) -> Table:
+    """The columns of an array or table with one row per sample."""
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_numpy"):
+        data = _from_arrow(data, what)
+    if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # pyarrow.Table, RecordBatch
+        names = [str(name) for name in data.column_names]
+        return Table([column(c, f"{what}, column '{n}'") for n, c in zip(names, data.itercolumns(), strict=True)], names)
+    if hasattr(data, "get_columns"):  # polars.DataFrame
+        series = data.get_columns()
+        names = [str(item.name) for item in series]
+        return Table([column(c, f"{what}, column '{n}'") for n, c in zip(names, series, strict=True)], names)
+    if hasattr(data, "columns") and hasattr(data, "iloc"):  # pandas.DataFrame
+        names = [str(name) for name in data.columns]
+        columns = [column(data.iloc[:, i], f"{what}, column '{name}'") for i, name in enumerate(names)]
+        # scikit-learn counts names only where all of them are text.
+        return Table(columns, names, data.index)
+    if hasattr(data, "name") and hasattr(data, "to_numpy"):  # a Series of pandas or polars
+        names_of_one = None if data.name in (None, "") else [str(data.name)]
+        return Table([column(data, what)], names_of_one, getattr(data, "index", None))
+    if hasattr(data, "__dataframe__") and not hasattr(data, "__array__"):
+        return _from_interchange(data, what)
+    array = _numeric(data, what)
+    if array.ndim == 1:
+        return Table([array], None)
+    if array.ndim == 2:
+        return Table([array[:, index] for index in range(array.shape[1])], None)
+    raise ShapeError(
+        f"{what}: an array with {array.ndim} dimensions, expected 1 (one channel) or 2 (one row per sample, one column per "
+        "channel); give several experiments as a list of arrays"
+    )
+
+
+def column(data: Any, what: str) -> Column:
+    """A one-dimensional array of floats that shares the memory of `data` where its layout allows."""
+    if hasattr(data, "to_numpy"):
+        data = data.to_numpy()
+    array = _numeric(data, what)
+    if array.ndim != 1:
+        raise ShapeError(f"{what}: expected one dimension, found {array.ndim}")
+    return array
+
+
+def _numeric(data: Any, what: str) -> Any:
+    array = np.asarray(data)
+    if hasattr(data, "mask") and np.ma.is_masked(data):
+        raise NonFiniteError(f"{what}: some samples are masked: fill them, or cut the record there into experiments")
+    if array.dtype in (np.float64, np.float32):
+        return array
+    if array.dtype.kind == "c":
+        raise ShapeError(f"{what}: Complex data not supported: expected real numbers")
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what}: {array.dtype} values are not numbers ({error})") from error
+
+
+def _from_arrow(data: Any, what: str) -> Any:
+    try:
+        import pyarrow
+
+        return pyarrow.table(data)
+    except ImportError:
+        pass
+    try:
+        import polars
+
+        return polars.DataFrame(data)
+    except ImportError as error:
+        raise ShapeError(f"{what}: install pyarrow or polars to read {type(data).__name__} through Arrow") from error
+
+
+def _from_interchange(data: Any, what: str) -> Table:
+    try:
+        import pyarrow.interchange
+
+        return table(pyarrow.interchange.from_dataframe(data), what)
+    except ImportError:
+        pass
+    try:
+        import pandas
+
+        return table(pandas.api.interchange.from_dataframe(data), what)
+    except ImportError as error:
+        raise ShapeError(f"{what}: install pyarrow or pandas to read {type(data).__name__}") from error
+
+
+def names_of(tables: Sequence[Table], letter: str, what: str) -> list[str]:
+    """Channel names: those of the first experiment that has some, else u, or u1, u2 …"""
+    count = len(tables[0].columns)
+    for number, item in enumerate(tables):
+        if len(item.columns) != count:
+            raise ShapeError(f"{what}: experiment {number} has {len(item.columns)} channels, the first one {count}")
+    named = [item.names for item in tables if item.names is not None]
+    if named:
+        for number, names in enumerate(named):
+            if names != named[0]:
+                raise ShapeError(f"{what}: experiment {number} has columns {names}, the first one {named[0]}")
+        return named[0]
+    return [letter] if count == 1 else [f"{letter}{index + 1}" for index in range(count)]

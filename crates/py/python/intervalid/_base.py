@@ -1,0 +1,502 @@
+"""What all estimators have in common."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from . import _intervalid
+from ._arrays import ArrayLike, Table, experiments, is_several
+from ._progress import observer
+from .elasticity import Elasticity
+from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
+from .prediction import Prediction
+from .record import Record
+
+#: Called with a dict after every epoch; a true answer stops training with the best epoch so far.
+Callback = Callable[[dict[str, Any]], "bool | None"]
+
+Self = TypeVar("Self", bound="Estimator")
+
+#: File of a model in a folder that ``intervalid fit`` wrote.
+_MODEL_FILE = "model.safetensors"
+
+# Parameters that are not settings of the model.
+_NOT_SETTINGS = ("split", "calibrate", "budget", "n_jobs", "verbose", "callbacks")
+
+
+class Estimator:
+    """Parameters, prediction and files; see :class:`intervalid.IntervalNODE` for how it is used."""
+
+    #: Names of the models on the command line that this class stands for, its own first.
+    _kinds: ClassVar[tuple[str, ...]] = ()
+    _is_search: ClassVar[bool] = False
+
+    split: tuple[float, float, float]
+    n_jobs: int | None
+    verbose: bool | int
+    callbacks: Sequence[Callback]
+
+    # Parameters -------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _parameters(cls) -> dict[str, Any]:
+        """Names and defaults, in the order of the constructor."""
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        return {parameter.name: parameter.default for parameter in parameters if parameter.name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor and their values, as scikit-learn wants them."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Changes parameters by name; an unknown name is an error."""
+        known = self._parameters()
+        for name in params:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+                raise OptionError(f"Invalid parameter '{name}' for estimator {type(self).__name__}: {hint}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters that are settings of the model, as the library takes them; None is left to the preset."""
+        settings = {name: value for name, value in self.get_params().items() if name not in _NOT_SETTINGS}
+        if not self._is_search:
+            settings["model"] = self._kinds[0]
+        lags = settings.get("lags")
+        if lags is not None and not isinstance(lags, str):
+            settings["lags"] = ",".join(str(lag) for lag in _three(lags, "lags", "(n_x, n_d, n_y)"))
+        window = settings.get("window")
+        if window is not None and not isinstance(window, dict):
+            length, step = _numbers(window, 2, "window", "(length, step)")
+            settings["window"] = {"length": length, "step": step}
+        hidden = settings.get("hidden")
+        if isinstance(hidden, (int, np.integer)):
+            settings["hidden"] = [hidden]
+        return settings
+
+    def __repr__(self) -> str:
+        defaults = self._parameters()
+        changed = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not _same(value, defaults[name])
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _threads(self) -> int:
+        if self.n_jobs is None:
+            return 1
+        if self.n_jobs == 0:
+            raise OptionError("n_jobs = 0: expected a number of threads, or -1 for all cores")
+        return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
+
+    # Fitting ----------------------------------------------------------------------------------------------------------
+
+    def fit(
+        self: Self,
+        u: ArrayLike | Record,
+        y: ArrayLike | None = None,
+        *,
+        sample_time: float | None = None,
+        name: str = "record",
+    ) -> Self:
+        """Fits the model to inputs u and measured outputs y, one row per sample, in the order of time.
+
+        u and y are arrays or tables (NumPy, pandas, polars, Arrow), or lists of them: several experiments. A :class:`Record`
+        is both in one. ``None`` for u is a time series without inputs. The samples are split in the order of time as the
+        parameter ``split`` says; by default the last fifth is for choosing the epoch, and nothing is left out as a test.
+
+        Ctrl-C stops training with the best epoch so far: the estimator is fitted, and ``KeyboardInterrupt`` goes on to the
+        caller.
+        """
+        record = _record(u, y, sample_time, name)
+        fit = _intervalid.fit(
+            record._record,
+            _three(self.split, "split", "(training, validation, test)", float),
+            self._settings(),
+            search=self._is_search,
+            calibrate=bool(getattr(self, "calibrate", False)),
+            threads=self._threads(),
+            budget=getattr(self, "budget", None),
+            observer=observer(type(self).__name__, self.verbose, self.callbacks),
+        )
+        self._set_model(fit.model)
+        self._fit = fit
+        self.history_ = fit.history
+        self.stages_ = fit.stages
+        self.n_iter_ = len(self.history_)
+        if self._is_search:
+            self.search_ = fit.search
+        if record.named_inputs:
+            self.feature_names_in_ = np.array(record.inputs, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.__dict__.pop("_result", None)
+        if fit.interrupted:
+            band = "" if self._has_trained_band() else "; its band has not been trained yet"
+            raise KeyboardInterrupt(
+                f"training was stopped after {self.n_iter_} epochs: the estimator is fitted with the best of them{band}"
+            )
+        return self
+
+    def _has_trained_band(self) -> bool:
+        return [stage["stage"] for stage in self.stages_] != ["crisp"]
+
+    def _set_model(self, model: _intervalid.Model) -> None:
+        self.model_ = model
+        self.config_: dict[str, Any] = model.config
+        lags = self.config_["lags"]
+        self.lags_: tuple[int, int, int] = (lags["nx"], lags["nd"], lags["ny"])
+        self.n_features_in_ = len(model.inputs)
+        self.n_outputs_ = len(model.outputs)
+        self.output_names_ = [name for name, _ in model.outputs]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _fitted(self) -> _intervalid.Model:
+        if not hasattr(self, "model_"):
+            raise not_fitted(type(self).__name__)
+        return self.model_
+
+    @property
+    def result_(self) -> dict[str, Any]:
+        """What ``intervalid fit --json`` prints about this fit: epochs, time, and metrics of the parts of the record."""
+        self._fitted()
+        if "_result" not in self.__dict__:
+            fit = self.__dict__.get("_fit")
+            if fit is None:
+                raise AttributeError("result_ is there after fit, not for a model that was loaded: use metrics(u, y)")
+            self._result: dict[str, Any] = fit.result(threads=self._threads())
+        return self._result
+
+    # Prediction -------------------------------------------------------------------------------------------------------
+
+    @property
+    def initial_outputs_(self) -> int:
+        """How many measured outputs ``predict`` needs to start from."""
+        return self._fitted().initial_outputs
+
+    def predict(self, u: ArrayLike | Record, y0: ArrayLike | None = None) -> Any:
+        """Simulates: the outputs for the inputs u, each with its interval, as a :class:`Prediction`.
+
+        y0 are the measured outputs of the first samples of u, which the free run starts from: at least
+        :attr:`initial_outputs_` of them (one with ``initial="zero"``, n_y with ``"measured"``, N+1 with ``"warmup:N"``). The run
+        starts after the last of them. A list of experiments gives a list of predictions; a :class:`Record` brings its own y0.
+        """
+        return self._predict(u, y0, None)
+
+    def simulate(self, u: ArrayLike | Record, y0: ArrayLike | None = None, *, recursion: str | int = "recentred") -> Any:
+        """As :meth:`predict`, with a choice of how intervals are fed back.
+
+        ``"recentred"`` is what the model was trained with: each step starts from the point prediction. ``"full"`` feeds intervals
+        back from the start, which widens quickly; a number n does so for n steps. Both are for analysis of single interval
+        networks.
+        """
+        if isinstance(recursion, str) and recursion not in ("recentred", "full"):
+            raise OptionError(f"recursion = {recursion!r}: expected 'recentred', 'full' or a number of steps")
+        if not isinstance(recursion, str) and recursion < 1:
+            raise OptionError(f"recursion = {recursion}: expected at least 1 step")
+        return self._predict(u, y0, None if recursion == "recentred" else recursion)
+
+    def _predict(self, u: ArrayLike | Record, y0: ArrayLike | None, recursion: str | int | None) -> Any:
+        model = self._fitted()
+        need = model.initial_outputs
+        if isinstance(u, Record):
+            inputs, several = experiments(u.u, "u"), len(u._record.experiments) > 1
+            if not u.inputs:
+                inputs = [Table([], None) for _ in u._record.experiments]
+            lengths = [length for _, length in u._record.experiments]
+            if y0 is None:
+                outputs = u.y if several else [u.y]
+                y0 = [array[:need] for array in outputs] if several else outputs[0][:need]
+        else:
+            several = is_several(u)
+            inputs = [self._select(item) for item in experiments(u, "u")]
+            lengths = [item.samples for item in inputs]
+        if y0 is None:
+            raise InitialOutputsError(
+                f"predict needs y0: the first {need} measured output{'s' if need > 1 else ''}, such as y0=y[:{need}], "
+                "which the simulation starts from"
+            )
+        starts = experiments(y0, "y0")
+        if len(starts) != len(inputs):
+            raise ShapeError(f"u has {len(inputs)} experiments, y0 has {len(starts)}: expected as many")
+        columns, segments = [], []
+        for number, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+            where = f" of experiment {number}" if len(starts) > 1 else ""
+            known = start.samples
+            if known < need:
+                raise InitialOutputsError(
+                    f"y0{where} has {known} sample{'s' if known != 1 else ''}, expected at least {need}: this model starts from "
+                    f"{need} measured outputs (initial = {self.config_['initial']!r}, lags = {self.lags_})"
+                )
+            if known >= length:
+                raise ShapeError(f"y0{where} has {known} samples, u has {length}: nothing is left to predict")
+            # What is not known is never read; it only has to be there.
+            columns.append([np.concatenate([c, np.full(length - known, c[-1])]) for c in start.columns])
+            segments.append((number, known - 1 - model.warmup, length))
+        record = self._own_record([item.columns for item in inputs], columns)
+        runs = model.simulate(record, segments, recursion=recursion)
+        predictions = [
+            self._prediction(run, start, length, item.index)
+            for run, start, length, item in zip(runs, starts, lengths, inputs, strict=True)
+        ]
+        return predictions if several else predictions[0]
+
+    def predict_online(self, u: ArrayLike | Record, y: ArrayLike | None = None) -> Any:
+        """As :meth:`predict` over all of u, with the band that would have followed the measured outputs y.
+
+        Its scale widens after a miss and narrows after a hit, and each sample's band knows only the samples before it. The
+        point predictions are the same free run.
+        """
+        model = self._fitted()
+        record, several = self._measured(u, y)
+        need = model.initial_outputs
+        runs = model.simulate(record, online=True)
+        starts = [
+            Table([record.output(number, i)[:need] for i in range(self.n_outputs_)], None)
+            for number in range(len(record.experiments))
+        ]
+        if len(runs) != len(starts):
+            raise ShapeError(f"an experiment is too short for a free run: expected more than {need} samples in each")
+        index = [None] * len(starts) if isinstance(u, Record) else [item.index for item in experiments(u, "u")]
+        predictions = [
+            self._prediction(run, start, length, labels)
+            for run, start, (_, length), labels in zip(runs, starts, record.experiments, index, strict=True)
+        ]
+        return predictions if several else predictions[0]
+
+    def metrics(self, u: ArrayLike | Record, y: ArrayLike | None = None, *, online: bool = False) -> dict[str, Any]:
+        """How free runs over u compare with the measured outputs y; keys as in :meth:`Prediction.metrics`.
+
+        A run starts from the first outputs of y, which are not scored. Experiments are pooled. ``online=True`` judges the
+        band of :meth:`predict_online`.
+        """
+        model = self._fitted()
+        record, _ = self._measured(u, y)
+        metrics: dict[str, Any] = model.metrics(record, online=online)
+        return metrics
+
+    def score(self, u: ArrayLike | Record, y: ArrayLike | None = None) -> float:
+        """R² of the free run over u against y: 1 is perfect, 0 no better than the mean; the mean over outputs.
+
+        This is about the point prediction alone; to choose by the band, use ``scoring=intervalid.interval_score`` in
+        scikit-learn's searches.
+        """
+        fits = self.metrics(u, y)["fit_percent"]
+        values = [fits] if not isinstance(fits, dict) else [fits[name] for name in self.output_names_]
+        if any(value is None for value in values):
+            return float("-inf")
+        return float(np.mean([1.0 - (1.0 - value / 100.0) ** 2 for value in values]))
+
+    def elasticity(self) -> Elasticity:
+        """How far each parameter of an interval network may move, relative to its size."""
+        return Elasticity(self._fitted().elasticity())
+
+    def _measured(self, u: ArrayLike | Record, y: ArrayLike | None) -> tuple[_intervalid.Record, bool]:
+        if isinstance(u, Record):
+            return u._record, len(u._record.experiments) > 1
+        if y is None:
+            raise ShapeError("y is missing: give the measured outputs")
+        outputs = [item.columns for item in experiments(y, "y")]
+        if u is None:
+            inputs: list[list[Any]] = [[] for _ in outputs]
+        else:
+            inputs = [self._select(item).columns for item in experiments(u, "u")]
+        if len(inputs) != len(outputs):
+            raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
+        return self._own_record(inputs, outputs), is_several(y)
+
+    def _own_record(self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]]) -> _intervalid.Record:
+        """Data under the names of the model's own channels."""
+        model = self._fitted()
+        for what, expected, found in (
+            ("inputs", model.inputs, inputs[0]),
+            ("outputs", model.outputs, outputs[0]),
+        ):
+            if len(expected) != len(found):
+                names = ", ".join(name for name, _ in expected)
+                raise ChannelsError(
+                    f"X has {len(found)} features, but {type(self).__name__} is expecting {len(expected)} features as input: {names}"
+                    if what == "inputs"
+                    else f"the data have {len(found)} outputs, the model {len(expected)}: {names}"
+                )
+        several = len(outputs) > 1
+        rows = [
+            (f"experiment {number + 1}" if several else "data", list(one), list(other))
+            for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
+        ]
+        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows)
+
+    def _select(self, item: Table) -> Table:
+        """The model's inputs by name, where both sides have names."""
+        if item.names is None or not hasattr(self, "feature_names_in_"):
+            return item
+        wanted = list(self.feature_names_in_)
+        missing = [name for name in wanted if name not in item.names]
+        if missing:
+            raise ChannelsError(
+                f"The feature names should match those that were passed during fit: u has no column {', '.join(missing)}; "
+                f"it has {', '.join(item.names)}"
+            )
+        return Table([item.columns[item.names.index(name)] for name in wanted], wanted, item.index)
+
+    def _prediction(self, run: dict[str, Any], start: Table, length: int, index: Any) -> Prediction:
+        model = self._fitted()
+        known = start.samples
+        end = run["first"] + len(run["mean"][0])
+
+        def whole(columns: list[Any]) -> Any:
+            arrays = []
+            for given, column in zip(start.columns, columns, strict=True):
+                array = np.full(length, np.nan)
+                array[run["first"] : end] = column
+                array[:known] = given
+                arrays.append(array)
+            return arrays[0] if len(arrays) == 1 else np.column_stack(arrays)
+
+        flags = None
+        if run["extrapolated"] is not None:
+            flags = np.zeros(length, dtype=bool)
+            flags[run["first"] : end] = run["extrapolated"]
+            flags[:known] = False
+        if run["diverged_at"] is not None:
+            message = f"the simulation left every reasonable range at sample {end}: what follows is NaN"
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+        return Prediction(
+            mean=whole(run["mean"]),
+            lower=whole(run["lower"]),
+            upper=whole(run["upper"]),
+            known=known,
+            coverage=self.config_["coverage"],
+            outputs=tuple(self.output_names_),
+            units=tuple(unit for _, unit in model.outputs),
+            sample_time=model.sample_time,
+            positions=np.arange(length),
+            extrapolated=flags,
+            diverged_at=None if run["diverged_at"] is None else end,
+            index=index,
+        )
+
+    # Files ------------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes ``model.safetensors``, the file that the command line reads and writes."""
+        self._fitted().save(path)
+
+    @classmethod
+    def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, or the one in a folder that ``intervalid fit`` wrote."""
+        return cls._from_model(read_model(path))
+
+    @classmethod
+    def _from_model(cls: type[Self], model: _intervalid.Model) -> Self:
+        if model.kind not in cls._kinds:
+            raise ModelFormatError(f"this is a model '{model.kind}', not one of {cls.__name__}: use intervalid.load_model")
+        estimator = cls()
+        estimator._set_model(model)
+        config = dict(estimator.config_)
+        config["lags"] = estimator.lags_
+        config["window"] = (config["window"]["length"], config["window"]["step"])
+        config["hidden"] = tuple(config["hidden"])
+        for name in cls._parameters():
+            if name in config and name not in _NOT_SETTINGS and not cls._is_search:
+                setattr(estimator, name, config[name])
+        return estimator
+
+    def report(
+        self, path: str | os.PathLike[str], u: ArrayLike | Record | None = None, y: ArrayLike | None = None
+    ) -> None:
+        """Writes the page of this fit, the same as ``report.html`` of the command line.
+
+        It judges the test part of the record (parameter ``split``), or u and y: data that the model has not seen.
+        """
+        self._fitted()
+        fit = self.__dict__.get("_fit")
+        if fit is None:
+            raise IntervalidError("a report needs the record of the fit: it is made after fit, not for a model that was loaded")
+        test = None
+        if u is not None or y is not None:
+            test = self._measured(u, y)[0]
+        fit.report(path, test=test, code=f"{self!r}.fit(u, y)", threads=self._threads())
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The record of the fit stays behind: pickles are of models.
+        return {name: value for name, value in self.__dict__.items() if name != "_fit"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    # scikit-learn -----------------------------------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True, multi_output=True),
+            regressor_tags=RegressorTags(poor_score=True),
+            input_tags=InputTags(),
+            requires_fit=True,
+        )
+
+
+def interval_score(estimator: Estimator, u: ArrayLike, y: ArrayLike) -> float:
+    """For ``scoring=`` of scikit-learn's searches: minus the mean interval score over all outputs, so that more is better.
+
+    The interval score is the mean width of the band plus a penalty for every sample outside it.
+    """
+    metrics = estimator.metrics(u, y)
+    score = metrics["interval_score"]
+    value = score["all"] if isinstance(score, dict) else score
+    return float("-inf") if value is None else -float(value)
+
+
+def read_model(path: str | os.PathLike[str]) -> _intervalid.Model:
+    """The model of a file or of a fit's folder."""
+    if os.path.isdir(path):
+        path = os.path.join(path, _MODEL_FILE)
+    return _intervalid.Model.load(path)
+
+
+def _record(u: ArrayLike | Record, y: ArrayLike | None, sample_time: float | None, name: str) -> Record:
+    if isinstance(u, Record):
+        if y is not None:
+            raise ShapeError("a record holds its outputs: leave y out")
+        return u
+    if y is None:
+        raise ShapeError("requires y to be passed, but the target y is None: give the measured outputs")
+    return Record(u, y, name=name, sample_time=sample_time)
+
+
+def _numbers(values: Iterable[Any], count: int, name: str, expected: str, kind: type = int) -> tuple[Any, ...]:
+    try:
+        numbers = tuple(kind(value) for value in values)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"{name} = {values!r}: expected {expected}") from error
+    if len(numbers) != count or any(kind(number) != value for number, value in zip(numbers, values, strict=False)):
+        raise OptionError(f"{name} = {values!r}: expected {expected}")
+    return numbers
+
+
+def _three(values: Iterable[Any], name: str, expected: str, kind: type = int) -> tuple[Any, Any, Any]:
+    first, second, third = _numbers(values, 3, name, expected, kind)
+    return first, second, third
+
+
+def _same(value: Any, default: Any) -> bool:
+    try:
+        return bool(value is default or value == default)
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,129 @@
+"""The compiled part; use the package."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+def available_data(data_dir: str | os.PathLike[str] | None = None) -> list[str]: ...
+def band_metrics(
+    outputs: Sequence[str],
+    measured: Sequence[npt.NDArray[Any]],
+    lower: Sequence[npt.NDArray[Any]],
+    mean: Sequence[npt.NDArray[Any]],
+    upper: Sequence[npt.NDArray[Any]],
+    coverage: float,
+    diverged_at: int | None = None,
+) -> dict[str, Any]: ...
+def defaults(settings: dict[str, Any], dataset: str = "") -> dict[str, Any]: ...
+def fit(
+    record: Record,
+    split: tuple[float, float, float],
+    settings: dict[str, Any],
+    *,
+    search: bool = False,
+    calibrate: bool = False,
+    threads: int = 1,
+    budget: float | None = None,
+    observer: Callable[[dict[str, Any]], bool] | None = None,
+) -> Fit: ...
+@final
+class Record:
+    def __new__(
+        cls,
+        name: str,
+        inputs: Sequence[tuple[str, str | None]],
+        outputs: Sequence[tuple[str, str | None]],
+        sample_time: float | None,
+        experiments: Sequence[tuple[str, Sequence[npt.NDArray[Any]], Sequence[npt.NDArray[Any]]]],
+    ) -> Record: ...
+    @staticmethod
+    def load(
+        data: Sequence[str],
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        experiment: str | None = None,
+        sample_time: float | None = None,
+        delimiter: str | None = None,
+        decimal_comma: bool = False,
+        split_at_gaps: bool = False,
+        data_dir: str | os.PathLike[str] | None = None,
+    ) -> Record: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> list[tuple[str, str | None]]: ...
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]: ...
+    @property
+    def sample_time(self) -> float | None: ...
+    @property
+    def experiments(self) -> list[tuple[str, int]]: ...
+    @property
+    def known_split(self) -> tuple[float, float, float] | None: ...
+    def input(self, experiment: int, channel: int) -> npt.NDArray[np.float64]: ...
+    def output(self, experiment: int, channel: int) -> npt.NDArray[np.float64]: ...
+
+@final
+class Model:
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Model: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
+    @property
+    def calibration(self) -> dict[str, Any] | None: ...
+    @property
+    def inputs(self) -> list[tuple[str, str | None]]: ...
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]: ...
+    @property
+    def sample_time(self) -> float | None: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def members(self) -> int: ...
+    @property
+    def initial_outputs(self) -> int: ...
+    @property
+    def warmup(self) -> int: ...
+    def simulate(
+        self,
+        record: Record,
+        segments: Sequence[tuple[int, int, int]] | None = None,
+        *,
+        online: bool = False,
+        recursion: str | int | None = None,
+    ) -> list[dict[str, Any]]: ...
+    def metrics(
+        self, record: Record, segments: Sequence[tuple[int, int, int]] | None = None, *, online: bool = False
+    ) -> dict[str, Any]: ...
+    def elasticity(self) -> list[tuple[str, str, str, str, float | None]]: ...
+
+@final
+class Fit:
+    @property
+    def model(self) -> Model: ...
+    @property
+    def interrupted(self) -> bool: ...
+    @property
+    def stages(self) -> list[dict[str, Any]]: ...
+    @property
+    def history(self) -> list[dict[str, Any]]: ...
+    @property
+    def search(self) -> dict[str, Any] | None: ...
+    def result(self, threads: int = 1) -> dict[str, Any]: ...
+    def report(
+        self, path: str | os.PathLike[str], *, test: Record | None = None, code: str, threads: int = 1
+    ) -> None: ...

@@ -1,0 +1,545 @@
+"""The models as estimators in the manner of scikit-learn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from ._base import Callback, Estimator, read_model
+
+
+class _IntervalNetwork(Estimator):
+    def __init__(
+        self,
+        *,
+        strategy: str = "cascade",
+        margin: str = "abs",
+        lags: tuple[int, int, int] | str | None = None,
+        hidden: Sequence[int] | int | None = None,
+        initial: str | None = None,
+        coverage: float = 0.9,
+        epochs: int | None = None,
+        batch: int | None = None,
+        learning_rate: float | None = None,
+        schedule: str | None = None,
+        window: tuple[int, int] | None = None,
+        patience: int | None = None,
+        gradient_clip: float | None = None,
+        weight_decay: float | None = None,
+        averaging: float | None = None,
+        width_penalty: float | None = None,
+        level: str | None = None,
+        margin_hidden: float | None = None,
+        margin_output: float | None = None,
+        margin_floor: float | None = None,
+        margin_epochs: int | None = None,
+        margin_batch: int | None = None,
+        margin_rate: float | None = None,
+        margin_schedule: str | None = None,
+        miss_factor: float | None = None,
+        weight_noise: float | None = None,
+        gradnorm_beta: float | None = None,
+        gradnorm_rate: float | None = None,
+        linear_path: bool | None = None,
+        lag_search: bool | None = None,
+        precision: str = "f32",
+        seed: int = 1,
+        calibrate: bool = False,
+        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.strategy = strategy
+        self.margin = margin
+        self.lags = lags
+        self.hidden = hidden
+        self.initial = initial
+        self.coverage = coverage
+        self.epochs = epochs
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.window = window
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.weight_decay = weight_decay
+        self.averaging = averaging
+        self.width_penalty = width_penalty
+        self.level = level
+        self.margin_hidden = margin_hidden
+        self.margin_output = margin_output
+        self.margin_floor = margin_floor
+        self.margin_epochs = margin_epochs
+        self.margin_batch = margin_batch
+        self.margin_rate = margin_rate
+        self.margin_schedule = margin_schedule
+        self.miss_factor = miss_factor
+        self.weight_noise = weight_noise
+        self.gradnorm_beta = gradnorm_beta
+        self.gradnorm_rate = gradnorm_rate
+        self.linear_path = linear_path
+        self.lag_search = lag_search
+        self.precision = precision
+        self.seed = seed
+        self.calibrate = calibrate
+        self.split = split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+
+class _BayesianNetwork(Estimator):
+    def __init__(
+        self,
+        *,
+        lags: tuple[int, int, int] | str | None = None,
+        hidden: Sequence[int] | int | None = None,
+        initial: str | None = None,
+        coverage: float = 0.9,
+        epochs: int | None = None,
+        batch: int | None = None,
+        learning_rate: float | None = None,
+        schedule: str | None = None,
+        window: tuple[int, int] | None = None,
+        patience: int | None = None,
+        gradient_clip: float | None = None,
+        weight_decay: float | None = None,
+        averaging: float | None = None,
+        prior_std: float | None = None,
+        samples: int | None = None,
+        lag_search: bool | None = None,
+        precision: str = "f32",
+        seed: int = 1,
+        calibrate: bool = False,
+        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.lags = lags
+        self.hidden = hidden
+        self.initial = initial
+        self.coverage = coverage
+        self.epochs = epochs
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.window = window
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.weight_decay = weight_decay
+        self.averaging = averaging
+        self.prior_std = prior_std
+        self.samples = samples
+        self.lag_search = lag_search
+        self.precision = precision
+        self.seed = seed
+        self.calibrate = calibrate
+        self.split = split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+
+class _DropoutNetwork(Estimator):
+    def __init__(
+        self,
+        *,
+        lags: tuple[int, int, int] | str | None = None,
+        hidden: Sequence[int] | int | None = None,
+        initial: str | None = None,
+        coverage: float = 0.9,
+        epochs: int | None = None,
+        batch: int | None = None,
+        learning_rate: float | None = None,
+        schedule: str | None = None,
+        window: tuple[int, int] | None = None,
+        patience: int | None = None,
+        gradient_clip: float | None = None,
+        weight_decay: float | None = None,
+        averaging: float | None = None,
+        dropout: float | None = None,
+        samples: int | None = None,
+        lag_search: bool | None = None,
+        precision: str = "f32",
+        seed: int = 1,
+        calibrate: bool = False,
+        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.lags = lags
+        self.hidden = hidden
+        self.initial = initial
+        self.coverage = coverage
+        self.epochs = epochs
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.window = window
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.weight_decay = weight_decay
+        self.averaging = averaging
+        self.dropout = dropout
+        self.samples = samples
+        self.lag_search = lag_search
+        self.precision = precision
+        self.seed = seed
+        self.calibrate = calibrate
+        self.split = split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+
+class _EnsembleNetwork(Estimator):
+    def __init__(
+        self,
+        *,
+        lags: tuple[int, int, int] | str | None = None,
+        hidden: Sequence[int] | int | None = None,
+        initial: str | None = None,
+        coverage: float = 0.9,
+        epochs: int | None = None,
+        batch: int | None = None,
+        learning_rate: float | None = None,
+        schedule: str | None = None,
+        window: tuple[int, int] | None = None,
+        patience: int | None = None,
+        gradient_clip: float | None = None,
+        weight_decay: float | None = None,
+        averaging: float | None = None,
+        members: int | None = None,
+        lag_search: bool | None = None,
+        precision: str = "f32",
+        seed: int = 1,
+        calibrate: bool = False,
+        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.lags = lags
+        self.hidden = hidden
+        self.initial = initial
+        self.coverage = coverage
+        self.epochs = epochs
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.window = window
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.weight_decay = weight_decay
+        self.averaging = averaging
+        self.members = members
+        self.lag_search = lag_search
+        self.precision = precision
+        self.seed = seed
+        self.calibrate = calibrate
+        self.split = split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+
+class IntervalNODE(_IntervalNetwork):
+    """Interval neural ODE: y(k) = y(k-1) + MLP(x(k)), with an interval around every parameter.
+
+    It is fitted to recorded inputs u and outputs y and simulates: from the inputs and a few measured outputs it predicts all
+    further outputs, feeding its own predictions back, with an interval that should hold the share ``coverage`` of them.
+
+    Parameters
+    ----------
+    strategy : "cascade" or "joint"
+        Weights first and margins after, or both at once.
+    margin : "abs" or "relu"
+        How margins are kept non-negative.
+    lags : (n_x, n_d, n_y)
+        Input taps beyond the first, dead time and output lags; None searches them.
+    hidden : sequence of int
+        Widths of the hidden layers.
+    initial : "zero", "measured" or "warmup:N"
+        What a simulation knows of the outputs at its start: the first one, the last n_y, or N+1 that lead it.
+    coverage : float
+        Share of the samples that the band should hold.
+    epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging
+        Training: epochs of each stage, windows per mini-batch, step size, "constant", "step" or "cosine", (length, step) of the
+        windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
+    width_penalty, level, margin_hidden, margin_output, margin_floor, margin_epochs, margin_batch, margin_rate, \
+margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
+        The band's loss and the training of margins; see the table of ``FitConfig`` in the Rust documentation.
+    linear_path : bool
+        Learn a linear function of the regressor beside the network.
+    lag_search : bool
+        Search the lags even if they are given.
+    precision : "f32" or "f64"
+        Type of the numbers.
+    seed : int
+        Seed of everything random: the same seed gives the same bits.
+    calibrate : bool
+        Scale the band on blocks that models of the same settings are fitted without; takes five more fits.
+    split : (training, validation, test)
+        Shares of the samples given to ``fit``, in the order of time. The epoch is chosen on the validation part; the test
+        part is not looked at and is judged in ``result_`` and ``report``.
+    n_jobs : int
+        Threads of calibration and simulation; -1 for all cores. Results do not depend on it.
+    verbose : bool
+        Show a progress bar.
+    callbacks : sequence of callables
+        Each is called with a dict after every epoch; a true answer stops training with the best epoch so far.
+
+    Attributes
+    ----------
+    config_ : dict
+        All settings as they were resolved.
+    lags_ : (n_x, n_d, n_y)
+        The lags in use.
+    history_ : list of dict
+        Losses of every epoch.
+    result_ : dict
+        What ``intervalid fit --json`` prints.
+    initial_outputs_ : int
+        Measured outputs that ``predict`` needs to start from.
+    n_features_in_, feature_names_in_, n_outputs_, output_names_, n_iter_, stages_
+        Channels, and how training went.
+
+    Examples
+    --------
+    >>> from intervalid import IntervalNODE, load_data
+    >>> dryer = load_data("hair-dryer")
+    >>> u, y = dryer.u, dryer.y
+    >>> model = IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3, seed=1)
+    >>> model.fit(u[:500], y[:500])
+    IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3)
+    >>> band = model.predict(u[500:], y0=y[500:501])
+    >>> band.mean.shape, band.known
+    ((500,), 1)
+    >>> 0 <= model.metrics(u[500:], y[500:])["picp"] <= 1
+    True
+    """
+
+    _kinds = ("inode",)
+
+
+class IntervalLSTM(_IntervalNetwork):
+    """Interval LSTM: stacked cells with an affine read-out, and an interval around every parameter.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+
+    >>> from intervalid import IntervalLSTM
+    >>> IntervalLSTM(strategy="joint", hidden=(30, 10))
+    IntervalLSTM(strategy='joint', hidden=(30, 10))
+    """
+
+    _kinds = ("ilstm",)
+
+
+class BayesianNODE(_BayesianNetwork):
+    """Bayesian neural ODE: a Gaussian over every parameter, ``samples`` draws per prediction, a Gaussian interval.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+    """
+
+    _kinds = ("bnode",)
+
+
+class BayesianLSTM(_BayesianNetwork):
+    """Bayesian LSTM: a Gaussian over every parameter, ``samples`` draws per prediction, a Gaussian interval.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+    """
+
+    _kinds = ("blstm",)
+
+
+class DropoutNODE(_DropoutNetwork):
+    """Neural ODE with Monte Carlo dropout: ``samples`` draws per prediction, a Gaussian interval.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+    """
+
+    _kinds = ("dropout-node",)
+
+
+class DropoutLSTM(_DropoutNetwork):
+    """LSTM with Monte Carlo dropout: ``samples`` draws per prediction, a Gaussian interval.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+    """
+
+    _kinds = ("dropout-lstm",)
+
+
+class EnsembleNODE(_EnsembleNetwork):
+    """Deep ensemble of ``members`` neural ODEs with a Gaussian interval.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+    """
+
+    _kinds = ("ensemble-node",)
+
+
+class EnsembleLSTM(_EnsembleNetwork):
+    """Deep ensemble of ``members`` LSTMs with a Gaussian interval.
+
+    Parameters left at None take the value of the paper's preset for this model; :attr:`config_` has all of them after
+    ``fit``. See :class:`IntervalNODE` for the parameters and methods that all models share.
+    """
+
+    _kinds = ("ensemble-lstm",)
+
+
+class ARX(Estimator):
+    """Linear ARX model by least squares, with a band of constant width from its simulation errors.
+
+    The model to beat first: it takes milliseconds. ``lags=None`` searches them. See :class:`IntervalNODE` for the parameters and
+    methods that all models share.
+
+    >>> from intervalid import ARX, load_data
+    >>> dryer = load_data("hair-dryer")
+    >>> model = ARX(split=(0.4, 0.1, 0.5)).fit(dryer)
+    >>> model.lags_
+    (2, 2, 3)
+    >>> round(model.result_["test"]["fit_percent"], 1)
+    83.7
+    """
+
+    _kinds = ("arx",)
+
+    def __init__(
+        self,
+        *,
+        lags: tuple[int, int, int] | str | None = None,
+        initial: str | None = None,
+        coverage: float = 0.9,
+        lag_search: bool | None = None,
+        seed: int = 1,
+        calibrate: bool = False,
+        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.lags = lags
+        self.initial = initial
+        self.coverage = coverage
+        self.lag_search = lag_search
+        self.seed = seed
+        self.calibrate = calibrate
+        self.split = split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+
+class AutoModel(Estimator):
+    """The best model that a search finds for a record, with a band calibrated on held-out blocks.
+
+    What ``intervalid fit`` does without settings: it tries linear models and networks on blocks that they have not seen, fits
+    the best again and scales its band to what those blocks showed. ``search_`` says what was tried and why it chose.
+
+    Parameters
+    ----------
+    model : "arx" or "inode"
+        Search only models of this kind; None searches both.
+    lags : (n_x, n_d, n_y)
+        Only these lags; None searches them.
+    initial : "zero", "measured" or "warmup:N"
+        What a simulation knows of the outputs at its start.
+    coverage : float
+        Share of the samples that the band should hold.
+    rounds : int
+        Most rounds of networks, 0 to 3; fewer are faster.
+    budget : float
+        Most seconds that the search may take; the result then depends on the machine.
+    precision, seed, split, n_jobs, verbose, callbacks
+        As in :class:`IntervalNODE`; the search uses ``n_jobs`` threads. Callbacks are told ``step`` and ``share``. A search that
+        is interrupted leaves the estimator as it was.
+
+    >>> from intervalid import AutoModel, load_data
+    >>> dryer = load_data("hair-dryer")
+    >>> model = AutoModel(model="arx").fit(dryer[:500])
+    >>> model.config_["model"], model.initial_outputs_ == model.lags_[2]
+    ('arx', True)
+    """
+
+    _kinds = ("arx", "inode")
+    _is_search = True
+
+    def __init__(
+        self,
+        *,
+        model: str | None = None,
+        lags: tuple[int, int, int] | str | None = None,
+        initial: str = "measured",
+        coverage: float = 0.9,
+        rounds: int = 3,
+        budget: float | None = None,
+        precision: str = "f32",
+        seed: int = 1,
+        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.model = model
+        self.lags = lags
+        self.initial = initial
+        self.coverage = coverage
+        self.rounds = rounds
+        self.budget = budget
+        self.precision = precision
+        self.seed = seed
+        self.split = split
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> AutoModel:
+        """Reads a model file of a search, or the one in a folder that ``intervalid fit`` wrote."""
+        return cls._from_model(read_model(path))
+
+
+#: Every estimator of one model, by the name that the model has on the command line.
+ESTIMATORS: dict[str, type[Estimator]] = {
+    estimator._kinds[0]: estimator
+    for estimator in (
+        IntervalNODE,
+        IntervalLSTM,
+        BayesianNODE,
+        BayesianLSTM,
+        DropoutNODE,
+        DropoutLSTM,
+        EnsembleNODE,
+        EnsembleLSTM,
+        ARX,
+    )
+}
+
+
+def load_model(path: str | os.PathLike[str]) -> Estimator:
+    """Reads a model file, or the one in a folder that ``intervalid fit`` wrote, as the estimator of its kind.
+
+    >>> import tempfile, os
+    >>> from intervalid import ARX, load_data, load_model
+    >>> model = ARX(lags=(2, 2, 3)).fit(load_data("hair-dryer"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     model.save(path)
+    ...     load_model(path)
+    ARX(lags=(2, 2, 3), initial='zero', lag_search=False)
+    """
+    model = read_model(path)
+    return ESTIMATORS[model.kind]._from_model(model)
+

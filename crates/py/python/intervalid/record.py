@@ -1,0 +1,210 @@
+"""Recordings: inputs and outputs with names, units and sample time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _intervalid
+from ._arrays import ArrayLike, Column, Table, experiments, names_of
+from .errors import MissingDependencyError, ShapeError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Record:
+    """Inputs and outputs of one or more experiments, checked once.
+
+    Estimators take arrays and tables as they are; a record is for data that bring names, units and a sample time along, and for
+    files. It can be given to ``fit``, ``predict``, ``score`` and ``metrics`` in place of u and y.
+
+    >>> from intervalid import Record
+    >>> record = Record([0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.7], name="step", sample_time=0.1)
+    >>> record
+    Record('step', 4 samples of 'y' from 'u', one every 0.1 s)
+    >>> record[1:].y
+    array([0. , 0.5, 0.7])
+    """
+
+    def __init__(
+        self,
+        u: ArrayLike | None,
+        y: ArrayLike,
+        *,
+        name: str = "record",
+        sample_time: float | None = None,
+        input_units: Sequence[str | None] | None = None,
+        output_units: Sequence[str | None] | None = None,
+    ) -> None:
+        outputs = experiments(y, "y")
+        inputs = [Table([], None) for _ in outputs] if u is None else experiments(u, "u")
+        if len(inputs) != len(outputs):
+            raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
+        for number, (one, other) in enumerate(zip(inputs, outputs, strict=True)):
+            if one.columns and one.samples != other.samples:
+                where = f", experiment {number}" if len(inputs) > 1 else ""
+                raise ShapeError(f"u has {one.samples} samples, y has {other.samples}{where}: expected as many")
+        input_names = names_of(inputs, "u", "u") if inputs[0].columns else []
+        output_names = names_of(outputs, "y", "y")
+        self._set(
+            _intervalid.Record(
+                name,
+                _with_units(input_names, input_units, "input_units"),
+                _with_units(output_names, output_units, "output_units"),
+                sample_time,
+                [
+                    (name if len(outputs) == 1 else f"{name} {number + 1}", one.columns, other.columns)
+                    for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
+                ],
+            )
+        )
+        self.named_inputs = any(item.names is not None for item in inputs)
+
+    def _set(self, record: _intervalid.Record) -> None:
+        self._record = record
+        self.named_inputs = False
+
+    @classmethod
+    def _of(cls, record: _intervalid.Record) -> Record:
+        instance = cls.__new__(cls)
+        instance._set(record)
+        return instance
+
+    @property
+    def name(self) -> str:
+        """Its name; one of the known data sets means the paper's settings for it."""
+        return self._record.name
+
+    @property
+    def sample_time(self) -> float | None:
+        """Seconds between samples, if known."""
+        return self._record.sample_time
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs."""
+        return [name for name, _ in self._record.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs."""
+        return [name for name, _ in self._record.outputs]
+
+    @property
+    def split(self) -> tuple[float, float, float] | None:
+        """The paper's shares of training, validation and test, for a known data set."""
+        return self._record.known_split
+
+    @property
+    def u(self) -> Any:
+        """Inputs: (samples,) or (samples, inputs); a list of such arrays where there are several experiments."""
+        return self._arrays(self._record.input, len(self.inputs))
+
+    @property
+    def y(self) -> Any:
+        """Outputs: (samples,) or (samples, outputs); a list of such arrays where there are several experiments."""
+        return self._arrays(self._record.output, len(self.outputs))
+
+    def _arrays(self, read: Any, channels: int) -> Any:
+        lengths = [length for _, length in self._record.experiments]
+        arrays = []
+        for experiment, length in enumerate(lengths):
+            columns = [read(experiment, channel) for channel in range(channels)]
+            arrays.append(columns[0] if channels == 1 else np.column_stack(columns) if columns else np.empty((length, 0)))
+        return arrays[0] if len(arrays) == 1 else arrays
+
+    def __len__(self) -> int:
+        """Samples of all experiments."""
+        return sum(length for _, length in self._record.experiments)
+
+    def __getitem__(self, rows: slice) -> Record:
+        """A stretch of every experiment."""
+        if not isinstance(rows, slice):
+            raise TypeError("a record is cut by slices, such as record[:500]")
+        experiments = []
+        for number, (name, _) in enumerate(self._record.experiments):
+            inputs: list[Column] = [self._record.input(number, i)[rows] for i in range(len(self.inputs))]
+            outputs: list[Column] = [self._record.output(number, i)[rows] for i in range(len(self.outputs))]
+            experiments.append((name, inputs, outputs))
+        parts = self._record
+        return Record._of(_intervalid.Record(parts.name, parts.inputs, parts.outputs, parts.sample_time, experiments))
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"'{name}'" for name in self.outputs)
+        inputs = ", ".join(f"'{name}'" for name in self.inputs) or "its own past"
+        several = len(self._record.experiments)
+        parts = f" in {several} experiments" if several > 1 else ""
+        every = f", one every {self.sample_time:g} s" if self.sample_time is not None else ""
+        return f"Record('{self.name}', {len(self)} samples{parts} of {names} from {inputs}{every})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All channels as columns; several experiments as an outer index level."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError("to_pandas needs pandas: pip install pandas") from error
+        frames = {}
+        for number, (name, _) in enumerate(self._record.experiments):
+            columns = {channel: self._record.input(number, i) for i, channel in enumerate(self.inputs)}
+            columns |= {channel: self._record.output(number, i) for i, channel in enumerate(self.outputs)}
+            frames[name] = pandas.DataFrame(columns)
+        return next(iter(frames.values())) if len(frames) == 1 else pandas.concat(frames, names=["experiment", "k"])
+
+
+def _with_units(
+    names: list[str], units: Sequence[str | None] | None, option: str
+) -> list[tuple[str, str | None]]:
+    if units is None:
+        return [(name, None) for name in names]
+    if len(units) != len(names):
+        raise ShapeError(f"{option} has {len(units)} entries, expected {len(names)}")
+    return list(zip(names, units, strict=True))
+
+
+def load_data(
+    *data: str | os.PathLike[str],
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    experiment: str | None = None,
+    sample_time: float | None = None,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    missing: str = "error",
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Record:
+    """Reads a recording as the command line does: a built-in name, or CSV, TSV, MATLAB, NumPy and Parquet files.
+
+    Columns named u, u1 … and y, y1 … are taken unless ``inputs`` and ``outputs`` name others. ``experiment`` is a column that
+    changes where a new experiment starts; several files are several experiments. ``missing="split"`` starts a new experiment
+    after a gap. ``decimal=","`` reads decimal commas.
+
+    >>> from intervalid import load_data
+    >>> load_data("hair-dryer")
+    Record('hair-dryer', 1000 samples of 'y' from 'u', one every 0.08 s)
+    """
+    if decimal not in (".", ","):
+        raise ValueError(f"decimal = {decimal!r}: expected '.' or ','")
+    if missing not in ("error", "split"):
+        raise ValueError(f"missing = {missing!r}: expected 'error' or 'split'")
+    return Record._of(
+        _intervalid.Record.load(
+            [os.fspath(item) for item in data],
+            inputs=None if inputs is None else list(inputs),
+            outputs=None if outputs is None else list(outputs),
+            experiment=experiment,
+            sample_time=sample_time,
+            delimiter=delimiter,
+            decimal_comma=decimal == ",",
+            split_at_gaps=missing == "split",
+            data_dir=data_dir,
+        )
+    )
+
+
+def available_data(data_dir: str | os.PathLike[str] | None = None) -> list[str]:
+    """Names that :func:`load_data` knows: built-in data sets and the CSV files of ``data_dir`` or ``$INTERVALID_DATA``."""
+    return _intervalid.available_data(data_dir)

@@ -1,0 +1,100 @@
+//! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
+
+use intervalid_data::DataError;
+use intervalid_model::ModelError;
+use intervalid_report::ReportError;
+use pyo3::prelude::*;
+
+/// Names of the exceptions in `intervalid.errors`.
+fn class_of_data(error: &DataError) -> &'static str {
+    match error {
+        DataError::NonFiniteSample { .. } | DataError::NonFiniteCell { .. } | DataError::MissingSample { .. } => {
+            "NonFiniteError"
+        }
+        DataError::TooShort { .. } | DataError::EmptyPart { .. } | DataError::TooFewForStatistics { .. } => {
+            "TooShortError"
+        }
+        DataError::ConstantChannel { .. } => "ConstantChannelError",
+        DataError::StatisticsOverflow { .. } => "ChannelRangeError",
+        DataError::LeastSquares => "LeastSquaresError",
+        DataError::NoOutputs
+        | DataError::NoExperiments
+        | DataError::EmptyExperiment { .. }
+        | DataError::DuplicateChannel { .. }
+        | DataError::ExperimentWidth { .. }
+        | DataError::UnequalLengths { .. }
+        | DataError::ForeignPart { .. } => "ShapeError",
+        DataError::Lags { .. }
+        | DataError::ParseLags { .. }
+        | DataError::ParseInitialState { .. }
+        | DataError::ParseSplit { .. }
+        | DataError::SplitFractions { .. }
+        | DataError::SampleTime { .. }
+        | DataError::WindowLength { .. }
+        | DataError::WindowStep
+        | DataError::FalseAlarm { .. }
+        | DataError::SearchTolerance { .. }
+        | DataError::ParseMissingPolicy { .. } => "OptionError",
+        DataError::FileNotFound { .. } => "DataFileNotFoundError",
+        DataError::Io { .. } | DataError::IsDirectory { .. } | DataError::NoDataDirectory { .. } => {
+            "DataFileAccessError"
+        }
+        DataError::UnknownName { .. } | DataError::NotShipped { .. } => "UnknownDataError",
+        // All that a file may hold and a table may not.
+        _ => "DataFileError",
+    }
+}
+
+fn class_of_model(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Data(error) => class_of_data(error),
+        ModelError::Option { .. } | ModelError::LagsTooLong { .. } => "OptionError",
+        ModelError::Setting { .. } => "SettingError",
+        ModelError::Channels { .. } => "ChannelsError",
+        ModelError::Diverged { .. } => "DivergedError",
+        ModelError::Interrupted { .. } => "InterruptedFitError",
+        ModelError::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "ModelFileNotFoundError",
+        ModelError::File { .. } => "ModelFileError",
+        ModelError::Format { .. } => "ModelFormatError",
+        _ => "IntervalidError",
+    }
+}
+
+/// The name of a variant.
+fn kind(error: &impl std::fmt::Debug) -> String {
+    let text = format!("{error:?}");
+    text.chars()
+        .take_while(|character| character.is_alphanumeric())
+        .collect()
+}
+
+/// An exception of the class with this name; `kind` says more precisely what it is.
+pub(crate) fn exception(class: &str, message: String, kind: &str) -> PyErr {
+    Python::attach(|py| {
+        let made = || -> PyResult<PyErr> {
+            let instance = py.import("intervalid.errors")?.getattr(class)?.call1((message,))?;
+            instance.setattr("kind", kind)?;
+            Ok(PyErr::from_value(instance))
+        };
+        made().unwrap_or_else(|error| error)
+    })
+}
+
+pub(crate) fn data(error: DataError) -> PyErr {
+    exception(class_of_data(&error), error.to_string(), &kind(&error))
+}
+
+pub(crate) fn model(error: ModelError) -> PyErr {
+    let kind = match &error {
+        ModelError::Data(error) => kind(error),
+        error => kind(error),
+    };
+    exception(class_of_model(&error), error.to_string(), &kind)
+}
+
+pub(crate) fn report(error: ReportError) -> PyErr {
+    match error {
+        ReportError::Model(error) => model(error),
+        error => exception("ReportError", error.to_string(), &kind(&error)),
+    }
+}

@@ -1,0 +1,33 @@
+//! `intervalid._intervalid`: what the Python package is made of. One file per wrapped type; nothing is computed here.
+//!
+//! The Python side (`python/intervalid`) has the estimators and everything that is about arrays, tables and plots.
+
+mod band_metrics;
+mod convert;
+mod error;
+mod fit;
+mod model;
+mod record;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// The compiled part of intervalid; use the package `intervalid`.
+#[pymodule]
+mod _intervalid {
+    #[pymodule_export]
+    use crate::band_metrics::band_metrics;
+    #[pymodule_export]
+    use crate::fit::{Fit, defaults, fit};
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::record::{Record, available_data};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

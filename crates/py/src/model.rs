@@ -1,0 +1,232 @@
+//! A fitted model.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use intervalid_model::{Band, Elasticity, Model as AnyModel, RecursionMode, evaluate};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::convert::plain;
+use crate::error;
+use crate::record::{ChannelNames, Record, names};
+
+/// Stretches of a record: (experiment, first sample, one past the last).
+type Segments = Option<Vec<(usize, usize, usize)>>;
+
+/// A fitted model of any kind.
+#[pyclass(frozen, module = "intervalid._intervalid")]
+pub(crate) struct Model {
+    pub(crate) model: Arc<AnyModel>,
+}
+
+impl From<AnyModel> for Model {
+    fn from(model: AnyModel) -> Self {
+        Self { model: Arc::new(model) }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let model = py.detach(|| AnyModel::load(path)).map_err(error::model)?;
+        Ok(model.into())
+    }
+
+    /// The model in the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(bytes: Vec<u8>) -> PyResult<Self> {
+        Ok(AnyModel::from_bytes(bytes).map_err(error::model)?.into())
+    }
+
+    /// Writes a model file, replacing it in one step.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.model.save(path)).map_err(error::model)
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.model.to_bytes().map_err(error::model)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// For pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((from_bytes, (self.to_bytes(py)?,)))
+    }
+
+    /// Such as `inode`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.model.kind().name()
+    }
+
+    /// The resolved configuration.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        plain(py, self.model.config())
+    }
+
+    /// Scaling of the band found on held-out blocks, if it was calibrated.
+    #[getter]
+    fn calibration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        plain(py, &self.model.signature().calibration)
+    }
+
+    /// (name, unit) of every input.
+    #[getter]
+    fn inputs(&self) -> ChannelNames {
+        names(&self.model.signature().inputs)
+    }
+
+    /// (name, unit) of every output.
+    #[getter]
+    fn outputs(&self) -> ChannelNames {
+        names(&self.model.signature().outputs)
+    }
+
+    /// Seconds between samples, if known.
+    #[getter]
+    fn sample_time(&self) -> Option<f64> {
+        self.model.signature().sample_time
+    }
+
+    /// Numbers that were fitted.
+    #[getter]
+    fn parameters(&self) -> usize {
+        self.model.parameters()
+    }
+
+    /// Interval networks whose mean it is.
+    #[getter]
+    fn members(&self) -> usize {
+        self.model.members()
+    }
+
+    /// Measured outputs that a free run needs to start.
+    #[getter]
+    fn initial_outputs(&self) -> usize {
+        let config = self.model.config();
+        config.initial.first_start(config.lags) + config.initial.unscored() + 1
+    }
+
+    /// Predicted samples at the start of a run that are led by measured outputs.
+    #[getter]
+    fn warmup(&self) -> usize {
+        self.model.config().initial.unscored()
+    }
+
+    /// Free runs: per segment a dict with `experiment`, `first`, `warmup`, `diverged_at` and, per output, `lower`, `mean` and
+    /// `upper`. With `online` the band follows the measured outputs; `recursion` is `recentred`, `full` or a number of steps.
+    #[pyo3(signature = (record, segments=None, *, online=false, recursion=None))]
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        record: &Record,
+        segments: Segments,
+        online: bool,
+        recursion: Option<Recursion>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let part = record.part(segments).map_err(error::data)?;
+        let dataset = &record.dataset;
+        let (bands, flags) = py
+            .detach(|| {
+                let bands = match recursion {
+                    None => self.model.simulate(dataset, &part)?,
+                    Some(recursion) => self.model.simulate_with(dataset, &part, recursion.into())?,
+                };
+                let bands = match online {
+                    true => self.model.online(dataset, &bands)?,
+                    false => bands,
+                };
+                let flags = self.model.extrapolated(dataset, &bands)?;
+                Ok((bands, flags))
+            })
+            .map_err(error::model)?;
+        let mut flags = flags.map(Vec::into_iter);
+        let one = |band| view(py, band, flags.as_mut().and_then(Iterator::next));
+        bands.into_iter().map(one).collect()
+    }
+
+    /// Metrics of free runs over the segments, as `evaluate --json` has them.
+    #[pyo3(signature = (record, segments=None, *, online=false))]
+    fn metrics<'py>(
+        &self,
+        py: Python<'py>,
+        record: &Record,
+        segments: Segments,
+        online: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let part = record.part(segments).map_err(error::data)?;
+        let dataset = &record.dataset;
+        let evaluation = py
+            .detach(|| {
+                let mut bands = self.model.simulate(dataset, &part)?;
+                if online {
+                    bands = self.model.online(dataset, &bands)?;
+                }
+                evaluate(dataset, &bands, self.model.config().coverage)
+            })
+            .map_err(error::model)?;
+        plain(py, &evaluation)
+    }
+
+    /// Elasticity: (layer, role, input, output, value or None where unbounded) of every parameter.
+    fn elasticity(&self) -> PyResult<Vec<ElasticityRow>> {
+        let elasticity = Elasticity::of(&self.model).map_err(error::model)?;
+        let mut rows = Vec::new();
+        for layer in &elasticity.layers {
+            for channel in &layer.channels {
+                for (output, value) in layer.outputs.iter().zip(&channel.parameters) {
+                    rows.push((
+                        layer.layer.clone(),
+                        channel.role.name(),
+                        channel.name.clone(),
+                        output.clone(),
+                        *value,
+                    ));
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// Layer, role, input, output, value.
+type ElasticityRow = (String, &'static str, String, String, Option<f64>);
+
+/// How intervals are fed back.
+#[derive(FromPyObject)]
+pub(crate) enum Recursion {
+    Steps(usize),
+    Named(String),
+}
+
+impl From<Recursion> for RecursionMode {
+    fn from(recursion: Recursion) -> Self {
+        match recursion {
+            Recursion::Steps(steps) => Self::KStep(steps),
+            Recursion::Named(name) if name == "full" => Self::Full,
+            Recursion::Named(_) => Self::Recentred,
+        }
+    }
+}
+
+fn view(py: Python<'_>, band: Band, flags: Option<Vec<bool>>) -> PyResult<Bound<'_, PyDict>> {
+    let view = PyDict::new(py);
+    view.set_item("experiment", band.experiment)?;
+    view.set_item("first", band.first)?;
+    view.set_item("warmup", band.warmup)?;
+    view.set_item("diverged_at", band.diverged_at)?;
+    for (name, columns) in [("lower", band.lower), ("mean", band.centre), ("upper", band.upper)] {
+        // The memory of a column becomes that of the array.
+        let arrays = columns.into_iter().map(|column| PyArray1::from_vec(py, column));
+        view.set_item(name, arrays.collect::<Vec<_>>())?;
+    }
+    view.set_item("extrapolated", flags.map(|flags| PyArray1::from_vec(py, flags)))?;
+    Ok(view)
+}

@@ -1,0 +1,184 @@
+//! A recording: `Dataset` for Python.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use intervalid_data::{
+    Channel, DataError, Dataset, Experiment, MissingPolicy, Part, ReadOptions, Segment, available_names, known_dataset,
+    load,
+};
+use numpy::PyArray1;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::convert::column;
+use crate::error;
+
+/// Name and unit.
+pub(crate) type ChannelNames = Vec<(String, Option<String>)>;
+
+/// Checked inputs and outputs of one or more experiments.
+#[pyclass(frozen, module = "intervalid._intervalid")]
+pub(crate) struct Record {
+    pub(crate) dataset: Arc<Dataset>,
+}
+
+fn channels(names: ChannelNames) -> Vec<Channel> {
+    let channel = |(name, unit)| Channel { name, unit };
+    names.into_iter().map(channel).collect()
+}
+
+pub(crate) fn names(channels: &[Channel]) -> ChannelNames {
+    let pair = |channel: &Channel| (channel.name.clone(), channel.unit.clone());
+    channels.iter().map(pair).collect()
+}
+
+/// Names of the data sets that `Record.load` finds without a path.
+#[pyfunction]
+#[pyo3(signature = (data_dir=None))]
+pub(crate) fn available_data(data_dir: Option<PathBuf>) -> Vec<String> {
+    available_names(data_dir.as_deref())
+}
+
+#[pymethods]
+impl Record {
+    /// From columns: (name, unit) of every channel, and per experiment its name, input columns and output columns.
+    #[new]
+    fn new(
+        name: String,
+        inputs: ChannelNames,
+        outputs: ChannelNames,
+        sample_time: Option<f64>,
+        experiments: Vec<(String, Vec<Bound<'_, PyAny>>, Vec<Bound<'_, PyAny>>)>,
+    ) -> PyResult<Self> {
+        let mut checked = Vec::with_capacity(experiments.len());
+        for (name, inputs, outputs) in experiments {
+            let columns = |columns: Vec<Bound<'_, PyAny>>| columns.iter().map(column).collect::<PyResult<Vec<_>>>();
+            checked.push(Experiment::new(name, columns(inputs)?, columns(outputs)?));
+        }
+        let dataset = Dataset::new(name, channels(inputs), channels(outputs), sample_time, checked);
+        Ok(Self {
+            dataset: Arc::new(dataset.map_err(error::data)?),
+        })
+    }
+
+    /// Reads files or built-in data sets, as the command line does.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, inputs=None, outputs=None, experiment=None, sample_time=None, delimiter=None, decimal_comma=false, split_at_gaps=false, data_dir=None))]
+    #[expect(clippy::too_many_arguments, reason = "the options of a reader")]
+    fn load(
+        py: Python<'_>,
+        data: Vec<String>,
+        inputs: Option<Vec<String>>,
+        outputs: Option<Vec<String>>,
+        experiment: Option<String>,
+        sample_time: Option<f64>,
+        delimiter: Option<char>,
+        decimal_comma: bool,
+        split_at_gaps: bool,
+        data_dir: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let mut options = ReadOptions {
+            inputs,
+            outputs,
+            experiment,
+            sample_time,
+            delimiter,
+            ..ReadOptions::default()
+        };
+        if decimal_comma {
+            options.decimal = intervalid_data::Decimal::Comma;
+        }
+        if split_at_gaps {
+            options.missing = MissingPolicy::Split;
+        }
+        let dataset = py.detach(|| load(&data, data_dir.as_deref(), &options));
+        Ok(Self {
+            dataset: Arc::new(dataset.map_err(error::data)?),
+        })
+    }
+
+    /// Name for messages; a known one means the paper's settings for it.
+    #[getter]
+    fn name(&self) -> &str {
+        self.dataset.name()
+    }
+
+    /// (name, unit) of every input.
+    #[getter]
+    fn inputs(&self) -> ChannelNames {
+        names(self.dataset.inputs())
+    }
+
+    /// (name, unit) of every output.
+    #[getter]
+    fn outputs(&self) -> ChannelNames {
+        names(self.dataset.outputs())
+    }
+
+    /// Seconds between samples, if known.
+    #[getter]
+    fn sample_time(&self) -> Option<f64> {
+        self.dataset.sample_time()
+    }
+
+    /// Name and number of samples of every experiment.
+    #[getter]
+    fn experiments(&self) -> Vec<(String, usize)> {
+        let pair = |experiment: &Experiment| (experiment.name().to_owned(), experiment.len());
+        self.dataset.experiments().iter().map(pair).collect()
+    }
+
+    /// The paper's shares of training, validation and test, for a data set with a known name.
+    #[getter]
+    fn known_split(&self) -> Option<(f64, f64, f64)> {
+        let split = known_dataset(self.dataset.name())?.split();
+        Some((split.train, split.validation, split.test))
+    }
+
+    /// A copy of an input's samples.
+    fn input<'py>(&self, py: Python<'py>, experiment: usize, channel: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.samples(py, experiment, channel, true)
+    }
+
+    /// A copy of an output's samples.
+    fn output<'py>(&self, py: Python<'py>, experiment: usize, channel: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.samples(py, experiment, channel, false)
+    }
+}
+
+impl Record {
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+        experiment: usize,
+        channel: usize,
+        is_input: bool,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let count = match is_input {
+            true => self.dataset.inputs().len(),
+            false => self.dataset.outputs().len(),
+        };
+        match self.dataset.experiments().get(experiment) {
+            Some(samples) if channel < count => Ok(PyArray1::from_slice(
+                py,
+                match is_input {
+                    true => samples.input(channel),
+                    false => samples.output(channel),
+                },
+            )),
+            _ => Err(PyIndexError::new_err(format!(
+                "no channel {channel} in experiment {experiment}"
+            ))),
+        }
+    }
+
+    /// The segments (experiment, start, end) as a part; all of the record without any.
+    pub(crate) fn part(&self, segments: Option<Vec<(usize, usize, usize)>>) -> Result<Part, DataError> {
+        let Some(segments) = segments else {
+            return Ok(Part::whole(&self.dataset));
+        };
+        let segment = |(experiment, start, end)| Segment { experiment, start, end };
+        Ok(Part::from_segments(segments.into_iter().map(segment).collect()))
+    }
+}
