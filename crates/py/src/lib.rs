@@ -8,6 +8,7 @@ mod error;
 mod fit;
 mod model;
 mod record;
+mod study;
 mod watch;
 
 use pyo3::prelude::*;
@@ -23,6 +24,11 @@ mod _intervalid {
     use crate::model::Model;
     #[pymodule_export]
     use crate::record::{Record, available_data};
+    #[pymodule_export]
+    use crate::study::{
+        StudyDriver, StudyStop, StudyTask, study_execute, study_merge, study_runs, study_spec, study_status,
+        study_table,
+    };
 
     use pyo3::prelude::*;
 

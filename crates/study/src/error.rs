@@ -165,7 +165,7 @@ pub enum StudyError {
     },
 
     /// Two results of one run that cannot both be right.
-    #[error("{}: '{run}' is there already, with another {difference} than in {origin}: nothing was changed", path.display())]
+    #[error("{}: '{run}' is there already, and its {difference} is not that of {origin}: nothing was changed", path.display())]
     Conflict {
         /// The database.
         path: PathBuf,

@@ -220,6 +220,7 @@ pages! {
     when_arx_is_enough: "when-arx-is-enough.md",
     several_channels_and_experiments: "several-channels-and-experiments.md",
     reproducing_the_paper: "reproducing-the-paper.md",
+    cluster: "cluster.md",
 }
 
 #[test]

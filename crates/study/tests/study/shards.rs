@@ -118,13 +118,13 @@ fn what_does_not_belong_together_is_not_merged() {
         &folder("twin"),
         "UPDATE runs SET parameters = parameters + 1 WHERE key = (SELECT max(key) FROM runs)",
     );
-    refused(&["two", "one", "twin"], "with another result");
+    refused(&["two", "one", "twin"], "its result is not that of");
     run_shard(&spec, &folder("three"), 1, Some("1/2"));
     execute(
         &folder("three"),
         "UPDATE predictions SET bands = x'69766231' WHERE key = (SELECT max(key) FROM predictions)",
     );
-    refused(&["one", "three"], "with another band");
+    refused(&["one", "three"], "its band is not that of");
     // Another version of the program.
     execute(&folder("two"), "UPDATE meta SET value = '0.0.1' WHERE name = 'version'");
     refused(&["one", "two"], "0.0.1");
