@@ -213,6 +213,9 @@ fn study_hint(error: &StudyError) -> Option<String> {
             Some(near) => format!("did you mean '{near}'?"),
             None => "name a .toml file or a built-in study".to_owned(),
         },
+        StudyError::Conflict { .. } => {
+            "other data, settings, versions or processors give other results: keep one of the folders that hold this run".to_owned()
+        }
         StudyError::File { action: "read", .. } => {
             "check the path; `paper` and `paper-quick` are built in and need none".to_owned()
         }

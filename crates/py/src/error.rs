@@ -3,6 +3,7 @@
 use intervalid_data::DataError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
+use intervalid_study::StudyError;
 use pyo3::prelude::*;
 
 /// Names of the exceptions in `intervalid.errors`.
@@ -66,6 +67,30 @@ fn class_of_model(error: &ModelError) -> &'static str {
     }
 }
 
+fn class_of_study(error: &StudyError) -> &'static str {
+    match error {
+        StudyError::Data { source, .. } => class_of_data(source),
+        StudyError::NoData { .. } => "UnknownDataError",
+        StudyError::WorkerData { .. } => "WorkerDataError",
+        StudyError::Parse { .. }
+        | StudyError::Value { .. }
+        | StudyError::Settings { .. }
+        | StudyError::UnknownStudy { .. }
+        | StudyError::Shard { .. } => "StudySpecError",
+        StudyError::NoStudy { .. } => "StudyNotFoundError",
+        StudyError::InUse { .. } => "StudyInUseError",
+        StudyError::OtherStudy { .. }
+        | StudyError::ForeignResult { .. }
+        | StudyError::Conflict { .. }
+        | StudyError::Merge { .. } => "StudyConflictError",
+        StudyError::OtherVersion { .. } => "StudyVersionError",
+        StudyError::Damaged { .. } | StudyError::Message { .. } => "StudyFormatError",
+        StudyError::File { .. } | StudyError::Database { .. } => "StudyFileError",
+        StudyError::Model(error) => class_of_model(error),
+        _ => "StudyError",
+    }
+}
+
 /// The name of a variant.
 fn kind(error: &impl std::fmt::Debug) -> String {
     let text = format!("{error:?}");
@@ -103,4 +128,13 @@ pub(crate) fn report(error: ReportError) -> PyErr {
         ReportError::Model(error) => model(error),
         error => exception("ReportError", error.to_string(), &kind(&error)),
     }
+}
+
+pub(crate) fn study(error: StudyError) -> PyErr {
+    let kind = match &error {
+        StudyError::Data { source, .. } => kind(source),
+        StudyError::Model(error) => kind(error),
+        error => kind(error),
+    };
+    exception(class_of_study(&error), error.to_string(), &kind)
 }

@@ -9,6 +9,7 @@ mod fit;
 mod model;
 mod record;
 mod simulator;
+mod study;
 mod watch;
 
 use pyo3::prelude::*;
@@ -26,6 +27,10 @@ mod _intervalid {
     use crate::record::{Record, available_data};
     #[pymodule_export]
     use crate::simulator::Simulator;
+    use crate::study::{
+        StudyDriver, StudyStop, StudyTask, study_execute, study_merge, study_runs, study_spec, study_status,
+        study_table,
+    };
 
     use pyo3::prelude::*;
 

@@ -122,6 +122,81 @@ pub enum StudyError {
         source: rusqlite::Error,
     },
 
+    /// A share of a study that does not exist.
+    #[error("shard {found} is not allowed: {advice}")]
+    Shard {
+        /// As typed.
+        found: String,
+        /// What is meant.
+        advice: String,
+    },
+
+    /// A task or a result that is none, or came damaged.
+    #[error("this is no {what} of a study: {reason}")]
+    Message {
+        /// `task` or `result`.
+        what: &'static str,
+        /// What was wrong with it.
+        reason: String,
+    },
+
+    /// A task, a result or a database of another version of the program.
+    #[error("{what} is of intervalid {found}, this is {expected}: use the same version on all machines")]
+    OtherVersion {
+        /// What was refused.
+        what: String,
+        /// Its version.
+        found: String,
+        /// The version of this program.
+        expected: String,
+    },
+
+    /// A result that does not belong to the study.
+    #[error("the result of '{run}' is of another study than {} (its hash is {found}, not {expected})", path.display())]
+    ForeignResult {
+        /// The run in words.
+        run: String,
+        /// The database.
+        path: PathBuf,
+        /// Hash of the study it was made for.
+        found: String,
+        /// Hash of the study in the database.
+        expected: String,
+    },
+
+    /// Two results of one run that cannot both be right.
+    #[error("{}: '{run}' is there already, and its {difference} is not that of {origin}: nothing was changed", path.display())]
+    Conflict {
+        /// The database.
+        path: PathBuf,
+        /// The run in words.
+        run: String,
+        /// What differs, such as `result` or `data or settings`.
+        difference: &'static str,
+        /// Where the other one came from.
+        origin: String,
+    },
+
+    /// A worker has other data than the study was planned with, or none.
+    #[error("the worker cannot use data set '{dataset}': {reason}")]
+    WorkerData {
+        /// Name or path in the study.
+        dataset: String,
+        /// What is there instead, and what to do.
+        reason: String,
+    },
+
+    /// Databases that cannot be merged.
+    #[error("cannot merge {} into {}: {reason}", shard.display(), folder.display())]
+    Merge {
+        /// Folder of the shard.
+        shard: PathBuf,
+        /// Folder of the whole.
+        folder: PathBuf,
+        /// Why.
+        reason: String,
+    },
+
     /// A model in the database cannot be analysed.
     #[error(transparent)]
     Model(#[from] ModelError),

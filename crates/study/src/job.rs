@@ -12,7 +12,20 @@ use intervalid_model::{
 
 use crate::plan::{Job, JobKind, PlanData, Run};
 use crate::predictions::Prediction;
-use crate::record::{Outcome, RunResult};
+use crate::record::RunResult;
+
+/// Version of the program that trains and evaluates, part of every record.
+pub(crate) const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// As fitted: with the lags that were found where they were searched.
+    pub(crate) config: FitConfig,
+    pub(crate) result: RunResult,
+    pub(crate) predictions: Vec<Prediction>,
+    pub(crate) model: Option<Vec<u8>>,
+}
 
 /// Told of every epoch of a job; `Break` ends it.
 pub(crate) type Ticker<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
@@ -49,8 +62,8 @@ impl Job {
             Err(_) => {
                 for run in &self.runs {
                     let alone = Self {
+                        kind: self.kind,
                         runs: vec![run.clone()],
-                        ..*self
                     };
                     alone.execute(data, tick, finish);
                 }

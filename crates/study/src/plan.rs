@@ -1,14 +1,17 @@
 //! A study and its data sets become jobs: runs that share training are fitted together.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use intervalid_data::{DataError, Dataset, ReadOptions, Split, SplitFractions, known_dataset, load};
 use intervalid_model::{FitConfig, Method, NetworkKind, Strategy};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::cell::Cell;
 use crate::error::{Result, StudyError};
+use crate::shard::Shard;
 use crate::spec::{Spec, hex};
 
 /// Part of every run's key: grows when the same configuration would be trained or evaluated differently.
@@ -39,7 +42,7 @@ pub struct MissingDataset {
 }
 
 /// One fit and its evaluation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Place in the grid.
     pub cell: Cell,
@@ -52,7 +55,8 @@ pub struct Run {
 }
 
 /// What the runs of a job share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum JobKind {
     /// Cascades around one crisp network.
     Cascades,
@@ -62,13 +66,11 @@ pub enum JobKind {
     Single,
 }
 
-/// Runs that are fitted together.
-#[derive(Clone, Debug, PartialEq)]
+/// Runs of one data set that are fitted together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// What they share.
     pub kind: JobKind,
-    /// Index into [`Plan::data`].
-    pub data: usize,
     /// The runs, at least one.
     pub runs: Vec<Run>,
 }
@@ -77,11 +79,13 @@ pub struct Job {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Data sets that were found.
-    pub data: Vec<PlanData>,
+    pub data: Vec<Arc<PlanData>>,
     /// Data sets that were not.
     pub missing: Vec<MissingDataset>,
     /// Jobs: all of the first seed, then the next; long ones first, so that no worker is left with one at the end.
     pub jobs: Vec<Job>,
+    /// Jobs of every data set of the study in its order, found or not: shards are the same wherever data are missing.
+    job_counts: Vec<(String, usize)>,
 }
 
 impl Plan {
@@ -93,11 +97,12 @@ impl Plan {
         let mut plan = Self {
             data: Vec::new(),
             missing: Vec::new(),
-            jobs: Vec::new(),
+            jobs: grouped(spec)?,
+            job_counts: Vec::new(),
         };
         for name in &spec.datasets {
             match PlanData::load(name, data_dir) {
-                Ok(data) => plan.data.push(data),
+                Ok(data) => plan.data.push(Arc::new(data)),
                 Err(error) if is_missing(&error) => plan.missing.push(MissingDataset {
                     name: name.clone(),
                     reason: error.to_string(),
@@ -110,6 +115,8 @@ impl Plan {
                     });
                 }
             }
+            let jobs = plan.jobs.iter().filter(|job| job.dataset() == name).count();
+            plan.job_counts.push((name.clone(), jobs));
         }
         if plan.data.is_empty() {
             let reasons: Vec<&str> = plan.missing.iter().map(|missing| missing.reason.as_str()).collect();
@@ -117,26 +124,19 @@ impl Plan {
                 reasons: reasons.join("; "),
             });
         }
-        for cell in spec.cells() {
-            let Some(data) = plan.data.iter().position(|data| data.name == cell.dataset) else {
+        let mut ranked = Vec::new();
+        for mut job in std::mem::take(&mut plan.jobs) {
+            let Some(data) = plan.data.iter().find(|data| data.name == job.dataset()) else {
                 continue;
             };
-            let config = spec.config(&cell)?;
-            let run = Run {
-                key: run_key(&plan.data[data], &config),
-                keep_model: spec.keep_models.keeps(cell.seed, spec.seeds[0]),
-                cell,
-                config,
-            };
-            plan.add(data, run);
+            for run in &mut job.runs {
+                run.key = run_key(data, &run.config);
+            }
+            let seed_rank = spec.seeds.iter().position(|&seed| seed == job.runs[0].cell.seed);
+            ranked.push((seed_rank, job.cost(data), job));
         }
-        let seed_rank = |job: &Job| spec.seeds.iter().position(|&seed| seed == job.runs[0].cell.seed);
-        let mut ranked: Vec<_> = plan.jobs.drain(..).collect();
-        ranked.sort_by(|a, b| {
-            let cost = |job: &Job| job.cost(&plan.data[job.data]);
-            seed_rank(a).cmp(&seed_rank(b)).then(cost(b).total_cmp(&cost(a)))
-        });
-        plan.jobs = ranked;
+        ranked.sort_by(|(seed_a, cost_a, _), (seed_b, cost_b, _)| seed_a.cmp(seed_b).then(cost_b.total_cmp(cost_a)));
+        plan.jobs = ranked.into_iter().map(|(_, _, job)| job).collect();
         Ok(plan)
     }
 
@@ -145,32 +145,72 @@ impl Plan {
         self.jobs.iter().flat_map(|job| &job.runs)
     }
 
-    /// Puts a run into the job that it can share training with, or into a new one.
-    fn add(&mut self, data: usize, run: Run) {
+    /// The data of a job.
+    ///
+    /// # Panics
+    /// If the job is of another plan.
+    #[must_use]
+    pub fn data_of(&self, job: &Job) -> &PlanData {
+        let data = self.data.iter().find(|data| data.name == job.dataset());
+        data.expect("a plan has jobs of data that were found only")
+    }
+
+    /// The same plan with the jobs of one shard only. Long jobs and data sets are spread evenly, and a job's shard depends
+    /// on the study and the job's own data alone: a machine that lacks a data set does not move the jobs of others.
+    pub(crate) fn retain_shard(&mut self, shard: Shard) {
+        let mut next: Vec<(&str, usize)> = Vec::new();
+        let mut before = 0;
+        for (name, jobs) in &self.job_counts {
+            next.push((name, before));
+            before += jobs;
+        }
+        self.jobs.retain(|job| {
+            let place = next.iter_mut().find(|(name, _)| *name == job.dataset());
+            let (_, ordinal) = place.expect("data sets of jobs are those of the study");
+            *ordinal += 1;
+            shard.takes(*ordinal - 1)
+        });
+    }
+}
+
+/// All runs of a study in jobs, without keys: those need data.
+fn grouped(spec: &Spec) -> Result<Vec<Job>> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for cell in spec.cells() {
+        let config = spec.config(&cell)?;
+        let run = Run {
+            key: String::new(),
+            keep_model: spec.keep_models.keeps(cell.seed, spec.seeds[0]),
+            cell,
+            config,
+        };
         let kind = JobKind::of(&run.config);
-        let shared = self.jobs.iter_mut().rev().find(|job| {
+        let shared = jobs.iter_mut().rev().find(|job| {
             // The cheap comparisons first: a study has thousands of runs.
+            let cell = &job.runs[0].cell;
             kind != JobKind::Single
-                && job.data == data
                 && job.kind == kind
-                && job.runs[0].cell.seed == run.cell.seed
-                && job.runs[0].cell.model == run.cell.model
+                && (cell.seed, cell.model) == (run.cell.seed, run.cell.model)
+                && cell.dataset == run.cell.dataset
                 && shared_config(kind, &job.runs[0].config) == shared_config(kind, &run.config)
         });
         match shared {
             Some(job) => job.runs.push(run),
-            None => self.jobs.push(Job {
-                kind,
-                data,
-                runs: vec![run],
-            }),
+            None => jobs.push(Job { kind, runs: vec![run] }),
         }
     }
+    Ok(jobs)
 }
 
 impl PlanData {
-    fn load(name: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
-        let dataset = load(&[name], data_dir, &ReadOptions::default())?;
+    /// A data set of a study: `name` is a name or a path.
+    pub(crate) fn load(name: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
+        Self::load_as(name, name, data_dir)
+    }
+
+    /// A data set that the study calls `name`, from another place.
+    pub(crate) fn load_as(name: &str, place: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
+        let dataset = load(&[place], data_dir, &ReadOptions::default())?;
         let fractions = known_dataset(name).map_or_else(SplitFractions::default, |known| known.split());
         let split = Split::new(&dataset, fractions)?;
         let hash = data_hash(&dataset, &split);
@@ -194,10 +234,22 @@ impl JobKind {
 }
 
 impl Job {
+    /// Name or path of its data set in the study.
+    #[must_use]
+    pub fn dataset(&self) -> &str {
+        &self.runs[0].cell.dataset
+    }
+
     /// The same job with some of its runs only; none if there are none left.
     pub(crate) fn retain(mut self, keep: impl Fn(&Run) -> bool) -> Option<Self> {
         self.runs.retain(keep);
         (!self.runs.is_empty()).then_some(self)
+    }
+
+    /// The same runs, a job each.
+    pub(crate) fn split(self) -> impl Iterator<Item = Self> {
+        let kind = self.kind;
+        self.runs.into_iter().map(move |run| Self { kind, runs: vec![run] })
     }
 
     /// Relative time of the whole job, for estimates only: the constants were measured on small networks.
@@ -245,7 +297,7 @@ fn shared_config(kind: JobKind, config: &FitConfig) -> FitConfig {
 }
 
 /// Whether the data set is not there at all, as opposed to damaged.
-fn is_missing(error: &DataError) -> bool {
+pub(crate) fn is_missing(error: &DataError) -> bool {
     matches!(
         error,
         DataError::NotShipped { .. } | DataError::UnknownName { .. } | DataError::FileNotFound { .. }
@@ -277,7 +329,8 @@ fn data_hash(dataset: &Dataset, split: &Split) -> String {
     hex(hasher.finalize().as_slice())
 }
 
-fn run_key(data: &PlanData, config: &FitConfig) -> String {
+/// The key of a run: SHA-256 of its data and its configuration.
+pub(crate) fn run_key(data: &PlanData, config: &FitConfig) -> String {
     let config = serde_json::to_value(config).expect("a configuration is plain data");
     let mut text = format!("intervalid run {KEY_FORMAT}\n{:?}\n{}\n", data.name, data.hash);
     write_canonical(&config, &mut text);

@@ -19,7 +19,6 @@ pub struct StudyProgress {
 #[derive(Debug)]
 pub(crate) struct Tracker {
     started: Instant,
-    runs_done: usize,
     runs_total: usize,
     cost_total: f64,
     cost_done: f64,
@@ -28,10 +27,9 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    pub(crate) fn new(runs_done: usize, runs_total: usize, cost_total: f64, workers: usize) -> Self {
+    pub(crate) fn new(runs_total: usize, cost_total: f64, workers: usize) -> Self {
         Self {
             started: Instant::now(),
-            runs_done,
             runs_total,
             cost_total,
             cost_done: 0.0,
@@ -43,20 +41,12 @@ impl Tracker {
         self.running[worker] = cost;
     }
 
-    pub(crate) fn finish_run(&mut self) {
-        self.runs_done += 1;
-    }
-
     pub(crate) fn finish_job(&mut self, worker: usize, cost: f64) {
         self.cost_done += cost;
         self.running[worker] = 0.0;
     }
 
-    pub(crate) fn seconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
-    }
-
-    pub(crate) fn now(&self) -> StudyProgress {
+    pub(crate) fn now(&self, runs_done: usize) -> StudyProgress {
         let done = self.cost_done + self.running.iter().sum::<f64>();
         let share = if self.cost_total > 0.0 {
             (done / self.cost_total).min(1.0)
@@ -64,11 +54,11 @@ impl Tracker {
             1.0
         };
         StudyProgress {
-            runs_done: self.runs_done,
+            runs_done,
             runs_total: self.runs_total,
             share,
             // The first per cent says too little about the rest.
-            seconds_left: (share > 0.01).then(|| self.seconds() * (1.0 - share) / share),
+            seconds_left: (share > 0.01).then(|| self.started.elapsed().as_secs_f64() * (1.0 - share) / share),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! What is kept of a run.
 
-use intervalid_model::{Evaluation, FitConfig, Metrics};
+use intervalid_model::{Evaluation, Metrics};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
-use crate::predictions::Prediction;
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 #[expect(clippy::large_enum_variant, reason = "nearly all runs are done")]
 pub enum RunState {
@@ -21,7 +20,7 @@ pub enum RunState {
 }
 
 /// Numbers of a finished run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// Epochs of all stages.
     pub epochs_run: usize,
@@ -83,14 +82,4 @@ impl RunRecord {
             RunState::Failed { .. } => None,
         }
     }
-}
-
-/// A finished run on its way into the database.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    /// As fitted: with the lags that were found where they were searched.
-    pub(crate) config: FitConfig,
-    pub(crate) result: RunResult,
-    pub(crate) predictions: Vec<Prediction>,
-    pub(crate) model: Option<Vec<u8>>,
 }

@@ -1,42 +1,39 @@
 //! Runs as rows of the database's table `runs`.
 
-use intervalid_model::{FitConfig, Margin, ModelKind, Strategy};
+use intervalid_model::{Margin, ModelKind, Strategy};
 use rusqlite::types::Type;
-use rusqlite::{Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::cell::{Cell, margin_named, strategy_named};
-use crate::error::Result;
-use crate::plan::Run;
+use crate::output::{MESSAGE_FORMAT, RunOutput};
 use crate::record::{RunMetrics, RunRecord, RunResult, RunState};
 
-/// Writes a run in place of what the table has of it.
-pub(crate) fn insert(
-    transaction: &Transaction<'_>,
-    run: &Run,
-    config: &FitConfig,
-    spec_hash: &str,
-    outcome: Result<&RunResult, &str>,
-) -> rusqlite::Result<()> {
-    transaction.execute("DELETE FROM runs WHERE key = ?1", [&run.key])?;
+/// Writes a run in place of what the tables have of it.
+pub(crate) fn insert(transaction: &Transaction<'_>, output: &RunOutput) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM runs WHERE key = ?1", [&output.key])?;
     let json = |metrics: &RunMetrics| serde_json::to_string(metrics).expect("metrics are plain data");
-    let result = outcome.ok();
+    let (status, reason, result) = match &output.state {
+        RunState::Done(result) => ("done", None, Some(result)),
+        RunState::Failed { reason } => ("failed", Some(reason), None),
+    };
     let test = result.map(|result| &result.test.all);
+    let cell = &output.cell;
     transaction.execute(
         "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-         ?20, ?21, ?22, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+         ?20, ?21, ?22, coalesce(?23, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')))",
         params![
-            run.key,
-            run.cell.dataset,
-            run.cell.model.name(),
-            run.cell.strategy.map(Strategy::name),
-            run.cell.margin.map(Margin::name),
-            run.cell.coverage,
-            run.cell.seed as i64,
-            if result.is_some() { "done" } else { "failed" },
-            outcome.err(),
-            serde_json::to_string(config).expect("a configuration is plain data"),
-            spec_hash,
-            env!("CARGO_PKG_VERSION"),
+            output.key,
+            cell.dataset,
+            cell.model.name(),
+            cell.strategy.map(Strategy::name),
+            cell.margin.map(Margin::name),
+            cell.coverage,
+            cell.seed as i64,
+            status,
+            reason,
+            output.config,
+            output.spec_hash,
+            output.version,
             result.map(|result| result.epochs_run as i64),
             result.map(|result| &result.stopped_because),
             result.map(|result| result.train_seconds),
@@ -47,9 +44,56 @@ pub(crate) fn insert(
             test.and_then(|test| test.cwc),
             result.map(|result| json(&result.test)),
             result.map(|result| json(&result.validation)),
+            output.finished_at,
         ],
     )?;
+    if let Some(bands) = &output.predictions {
+        transaction.execute("INSERT INTO predictions VALUES (?1, ?2)", params![output.key, bands])?;
+    }
+    if let Some(model) = &output.model {
+        transaction.execute("INSERT INTO models VALUES (?1, ?2)", params![output.key, model])?;
+    }
     Ok(())
+}
+
+/// All that the tables have of a run.
+pub(crate) fn read_output(connection: &Connection, key: &str) -> rusqlite::Result<Option<RunOutput>> {
+    let blob = |query: &str| connection.query_row(query, [key], |row| row.get(0)).optional();
+    let run = connection.query_row("SELECT * FROM runs WHERE key = ?1", [key], |row| {
+        Ok((read_run(row)?, row.get("spec_hash")?))
+    });
+    let Some((record, spec_hash)) = run.optional()? else {
+        return Ok(None);
+    };
+    Ok(Some(RunOutput {
+        format: MESSAGE_FORMAT,
+        version: record.version,
+        spec_hash,
+        key: record.key,
+        cell: record.cell,
+        config: record.config,
+        state: record.state,
+        finished_at: Some(record.finished_at),
+        predictions: blob("SELECT bands FROM predictions WHERE key = ?1")?,
+        model: blob("SELECT safetensors FROM models WHERE key = ?1")?,
+    }))
+}
+
+/// Key of a run at the same place of the grid with another key: of other data, settings or version.
+pub(crate) fn other_key(connection: &Connection, output: &RunOutput) -> rusqlite::Result<Option<String>> {
+    let cell = &output.cell;
+    let query = "SELECT key FROM runs WHERE dataset = ?1 AND model = ?2 AND seed = ?3 AND strategy IS ?4 AND margin IS ?5 \
+                 AND coverage = ?6 AND key <> ?7";
+    let place = params![
+        cell.dataset,
+        cell.model.name(),
+        cell.seed as i64,
+        cell.strategy.map(Strategy::name),
+        cell.margin.map(Margin::name),
+        cell.coverage,
+        output.key,
+    ];
+    connection.query_row(query, place, |row| row.get(0)).optional()
 }
 
 /// A row of the table `runs`. A value that no study writes is a conversion failure.

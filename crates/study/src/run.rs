@@ -1,20 +1,27 @@
-//! Runs a study: workers take jobs, what they finish is recorded at once.
+//! Runs a study on this machine: threads take tasks from a driver, what they finish is recorded at once.
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use intervalid_model::Metrics;
-use serde::Serialize;
 
 use crate::cell::Cell;
+use crate::driver::{Driver, DriverOptions, Next, StudySummary};
 use crate::error::{Result, StudyError};
-use crate::plan::{Job, MissingDataset, Plan, Run};
+use crate::output::RunOutput;
+use crate::plan::MissingDataset;
 use crate::progress::{StudyProgress, Tracker};
-use crate::record::Outcome;
+use crate::record::RunState;
+use crate::shard::Shard;
 use crate::spec::Spec;
-use crate::store::Store;
+use crate::task::Task;
+use crate::worker::Worker;
+
+/// How often a study looks whether another process has finished, or left, the runs it waits for.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What happens while a study runs.
 #[derive(Clone, Debug)]
@@ -32,6 +39,11 @@ pub enum StudyEvent<'a> {
         outdated: usize,
         /// Jobs to do.
         jobs: usize,
+    },
+    /// Other processes compute all that is left; said once.
+    Waiting {
+        /// Runs that are waited for.
+        runs: usize,
     },
     /// A worker takes a job.
     JobStarted {
@@ -87,34 +99,16 @@ pub struct RunOptions<'a> {
     pub jobs: usize,
     /// Folder of further data sets.
     pub data_dir: Option<&'a Path>,
+    /// One share of the study only.
+    pub shard: Option<Shard>,
     /// Set from elsewhere (Ctrl-C) to end the study after the current epochs. Unfinished runs are not recorded.
     pub stop: &'a AtomicBool,
     /// Told of events, by several threads.
     pub observer: &'a (dyn Fn(&StudyEvent<'_>) + Sync),
 }
 
-/// What a call of [`run_study`] did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StudySummary {
-    /// Runs finished in this call.
-    pub done: usize,
-    /// Runs that failed in this call.
-    pub failed: usize,
-    /// Runs that were done before.
-    pub resumed: usize,
-    /// Runs left out because their data set is missing.
-    pub skipped: usize,
-    /// Runs left because the study was stopped.
-    pub left: usize,
-    /// Runs removed because data, settings or the program had changed.
-    pub outdated: usize,
-    /// Names of the missing data sets.
-    pub missing_datasets: Vec<String>,
-    /// Time of this call.
-    pub seconds: f64,
-}
-
-/// Runs what `folder` does not hold yet of a study; failed runs are tried again.
+/// Runs what `folder` does not hold yet of a study; failed runs are tried again. Runs that another process computes are left
+/// to it, and waited for.
 ///
 /// Results depend on the study and the data only, not on [`RunOptions::jobs`] or on how often it was stopped.
 ///
@@ -122,84 +116,70 @@ pub struct StudySummary {
 /// If the study, its data or the folder cannot be used, or the database cannot be written. A run that fails is recorded
 /// with its reason and is no error.
 pub fn run_study(spec: &Spec, folder: impl AsRef<Path>, options: &RunOptions<'_>) -> Result<StudySummary> {
-    spec.check()?;
-    let plan = Plan::new(spec, options.data_dir)?;
-    let mut store = Store::open_for_writing(folder.as_ref(), spec)?;
-    let outdated = store.remove_outdated(&plan)?;
-    let states = store.states()?;
-    let is_done = |run: &Run| states.get(&run.key).copied().unwrap_or(false);
-    let runs = plan.runs().count();
-    let resumed = plan.runs().filter(|run| is_done(run)).count();
-    let jobs: Vec<Job> = plan
-        .jobs
-        .iter()
-        .filter_map(|job| job.clone().retain(|run| !is_done(run)))
-        .collect();
-
+    let driver_options = DriverOptions {
+        data_dir: options.data_dir,
+        shard: options.shard,
+        ..DriverOptions::default()
+    };
+    let driver = Driver::open(spec, folder, &driver_options)?;
+    let plan = driver.plan();
     for missing in &plan.missing {
         (options.observer)(&StudyEvent::MissingDataset(missing));
     }
+    let jobs = driver.pending().count();
     (options.observer)(&StudyEvent::Started {
-        runs,
-        done: resumed,
-        outdated,
-        jobs: jobs.len(),
+        runs: driver.runs(),
+        done: driver.runs_ended(),
+        outdated: driver.summary().outdated,
+        jobs,
     });
-    let workers = options.jobs.clamp(1, jobs.len().max(1));
-    let costs = jobs.iter().map(|job| job.cost(&plan.data[job.data])).sum();
+    let workers = options.jobs.clamp(1, jobs.max(1));
+    let costs = driver.pending().map(|job| job.cost(plan.data_of(job))).sum();
     let study = Study {
-        plan: &plan,
         options,
-        next: AtomicUsize::new(0),
+        worker: Worker::with_data(&plan.data),
         broken: AtomicBool::new(false),
+        waiting: AtomicBool::new(false),
         shared: Mutex::new(Shared {
-            store,
-            tracker: Tracker::new(resumed, runs, costs, workers),
-            done: 0,
-            failed: 0,
+            tracker: Tracker::new(driver.runs(), costs, workers),
+            driver,
             error: None,
         }),
     };
     std::thread::scope(|scope| {
         for worker in 0..workers {
-            let (study, jobs) = (&study, &jobs);
-            scope.spawn(move || study.work(worker, jobs));
+            let study = &study;
+            scope.spawn(move || study.work(worker));
         }
     });
     let shared = study.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = shared.error {
-        return Err(error);
+    match shared.error {
+        Some(error) => Err(error),
+        None => shared.driver.close(),
     }
-    let seconds = shared.tracker.seconds();
-    shared.store.close()?;
-    Ok(StudySummary {
-        done: shared.done,
-        failed: shared.failed,
-        resumed,
-        skipped: plan.missing.iter().map(|missing| missing.runs).sum(),
-        left: runs - resumed - shared.done - shared.failed,
-        outdated,
-        missing_datasets: plan.missing.into_iter().map(|missing| missing.name).collect(),
-        seconds,
-    })
 }
 
-/// What the workers have in common.
+/// What the threads have in common.
 struct Study<'a> {
-    plan: &'a Plan,
     options: &'a RunOptions<'a>,
-    next: AtomicUsize,
+    worker: Worker,
     /// The database cannot be written: nothing is worth going on.
     broken: AtomicBool,
+    /// Whether it was said that others are waited for.
+    waiting: AtomicBool,
     shared: Mutex<Shared>,
 }
 
 struct Shared {
-    store: Store,
+    driver: Driver,
     tracker: Tracker,
-    done: usize,
-    failed: usize,
     error: Option<StudyError>,
+}
+
+impl Shared {
+    fn progress(&self) -> StudyProgress {
+        self.tracker.now(self.driver.runs_ended())
+    }
 }
 
 impl Study<'_> {
@@ -211,19 +191,38 @@ impl Study<'_> {
         self.options.stop.load(Ordering::Relaxed) || self.broken.load(Ordering::Relaxed)
     }
 
-    fn work(&self, worker: usize, jobs: &[Job]) {
+    fn fail(&self, error: StudyError) {
+        self.broken.store(true, Ordering::Relaxed);
+        self.shared().error.get_or_insert(error);
+    }
+
+    fn work(&self, index: usize) {
         while !self.stopped() {
-            let Some(job) = jobs.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
-                break;
-            };
-            self.run_job(worker, job);
+            let next = self.shared().driver.next();
+            match next {
+                Ok(Next::Task(task)) => self.run_task(index, &task),
+                Ok(Next::Busy) => self.wait(),
+                Ok(Next::Finished) => break,
+                Err(error) => self.fail(error),
+            }
         }
     }
 
-    fn run_job(&self, worker: usize, job: &Job) {
-        let (data, cell) = (&self.plan.data[job.data], &job.runs[0].cell);
-        let (cost, epochs_total) = (job.cost(data), job.epochs());
-        let runs = job.runs.len();
+    fn wait(&self) {
+        if !self.waiting.swap(true, Ordering::Relaxed) {
+            let runs = self.shared().driver.pending().map(|job| job.runs.len()).sum();
+            (self.options.observer)(&StudyEvent::Waiting { runs });
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+
+    fn run_task(&self, worker: usize, task: &Task) {
+        let (job, cell) = (&task.job, &task.job.runs[0].cell);
+        let cost = {
+            let shared = self.shared();
+            job.cost(shared.driver.plan().data_of(job))
+        };
+        let (runs, epochs_total) = (job.runs.len(), job.epochs());
         (self.options.observer)(&StudyEvent::JobStarted { worker, cell, runs });
         let mut epochs_done = 0;
         let mut tick = || {
@@ -233,7 +232,7 @@ impl Study<'_> {
             shared
                 .tracker
                 .advance(worker, cost * epochs_done as f64 / epochs_total.max(1) as f64);
-            let progress = shared.tracker.now();
+            let progress = shared.progress();
             drop(shared);
             (self.options.observer)(&StudyEvent::Epoch {
                 worker,
@@ -248,40 +247,34 @@ impl Study<'_> {
                 ControlFlow::Continue(())
             }
         };
-        let mut finish = |run: &Run, outcome: Result<Outcome, String>| self.record(worker, run, outcome);
-        job.execute(data, &mut tick, &mut finish);
-        self.shared().tracker.finish_job(worker, cost);
+        let mut finish = |output: RunOutput| self.record(worker, &output);
+        if let Err(error) = self.worker.execute(task, &mut tick, &mut finish) {
+            self.fail(error);
+        }
+        let mut shared = self.shared();
+        shared.driver.release(task);
+        shared.tracker.finish_job(worker, cost);
     }
 
-    fn record(&self, worker: usize, run: &Run, outcome: Result<Outcome, String>) {
+    fn record(&self, worker: usize, output: &RunOutput) {
         let mut shared = self.shared();
-        let recorded = match &outcome {
-            Ok(outcome) => shared.store.record(run, outcome),
-            Err(reason) => shared.store.record_failure(run, reason),
-        };
+        let recorded = shared.driver.put(output);
+        let progress = shared.progress();
+        drop(shared);
         if let Err(error) = recorded {
-            self.broken.store(true, Ordering::Relaxed);
-            shared.error.get_or_insert(error);
+            self.fail(error);
             return;
         }
-        shared.tracker.finish_run();
-        *(if outcome.is_ok() {
-            &mut shared.done
-        } else {
-            &mut shared.failed
-        }) += 1;
-        let progress = shared.tracker.now();
-        drop(shared);
-        let cell = &run.cell;
-        (self.options.observer)(&match &outcome {
-            Ok(outcome) => StudyEvent::Finished {
+        let cell = &output.cell;
+        (self.options.observer)(&match &output.state {
+            RunState::Done(result) => StudyEvent::Finished {
                 worker,
                 cell,
-                test: &outcome.result.test.all,
-                seconds: outcome.result.train_seconds,
+                test: &result.test.all,
+                seconds: result.train_seconds,
                 progress,
             },
-            Err(reason) => StudyEvent::Failed {
+            RunState::Failed { reason } => StudyEvent::Failed {
                 worker,
                 cell,
                 reason,

@@ -1,8 +1,9 @@
 //! `study.sqlite`: everything a study has found out, in one file.
 //!
 //! Each run is one transaction with a rollback journal, so a killed study leaves whole runs only and no file besides the
-//! database that the next reader does not clean up itself. One process writes (it holds a lock on `study.lock`), any number
-//! read meanwhile.
+//! database that the next reader does not clean up itself. Several processes may run parts of one study: transactions
+//! follow each other, and what a process computes it has claimed before ([`Claim`](crate::claim::Claim)). All of them hold a
+//! shared lock on `study.lock`; a merge holds it alone. Any number of others read meanwhile.
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
@@ -10,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use intervalid_model::Model;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StudyError};
-use crate::plan::{Plan, Run};
-use crate::predictions::{Prediction, decode, encode};
-use crate::record::{Outcome, RunRecord};
-use crate::rows::{insert, read_run};
+use crate::job::PROGRAM_VERSION;
+use crate::plan::Plan;
+use crate::predictions::{Prediction, decode};
+use crate::record::RunRecord;
+use crate::rows::read_run;
 use crate::spec::Spec;
 
 /// Name of the database in a study's folder.
@@ -27,7 +29,7 @@ const LOCK: &str = "study.lock";
 const APPLICATION: i32 = 0x6976_7374;
 /// Grows with every change of the tables.
 const FORMAT: i32 = 1;
-/// A reader holds the database for a moment only.
+/// Readers and other writers hold the database for a moment only.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const TABLES: &str = "
@@ -60,6 +62,36 @@ CREATE TABLE runs (
 CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES runs (key) ON DELETE CASCADE, bands BLOB NOT NULL) STRICT;
 CREATE TABLE models (key TEXT PRIMARY KEY REFERENCES runs (key) ON DELETE CASCADE, safetensors BLOB NOT NULL) STRICT;
 ";
+/// Databases of before have none, and are as good without.
+const INDEX: &str = "CREATE INDEX IF NOT EXISTS runs_by_place ON runs (dataset, model, seed)";
+
+/// Who else may write to a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writers {
+    /// Drivers that keep their claims.
+    Several,
+    /// Nobody.
+    One,
+}
+
+/// Why a transaction was given up.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Database(rusqlite::Error),
+    Study(StudyError),
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<StudyError> for Refusal {
+    fn from(error: StudyError) -> Self {
+        Self::Study(error)
+    }
+}
 
 /// A study's database.
 #[derive(Debug)]
@@ -108,20 +140,31 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens or makes the database of `spec`, to write into it.
+    /// Opens or makes the database of `spec`, to write into it beside others.
     ///
     /// # Errors
-    /// If the folder holds another study, another process writes to it, or the database is damaged.
+    /// If the folder holds another study, another process has it for itself, or the database is damaged.
     pub(crate) fn open_for_writing(folder: &Path, spec: &Spec) -> Result<Self> {
+        let mut store = Self::connect(folder, spec, Writers::Several)?;
+        store.check_continues(folder, spec)?;
+        store.transaction(|transaction| {
+            initialise(transaction, spec, None)?;
+            Ok(())
+        })?;
+        Ok(store)
+    }
+
+    /// Opens the file of a database to write into it; there may be no tables in it yet.
+    pub(crate) fn connect(folder: &Path, spec: &Spec, writers: Writers) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|source| StudyError::File {
             action: "create",
             path: folder.to_owned(),
             source,
         })?;
-        let lock = lock(folder)?;
+        let lock = lock(folder, writers)?;
         let path = folder.join(FILE);
         let connection = Connection::open(&path).map_err(|source| database_error(&path, source))?;
-        let mut store = Self {
+        let store = Self {
             connection,
             path,
             spec_hash: spec.hash(),
@@ -133,26 +176,24 @@ impl Store {
         })?;
         if store.check_format()? {
             store.check_whole()?;
-            let found = store.spec()?;
-            if !found.continues_as(spec) {
-                return Err(StudyError::OtherStudy {
-                    folder: folder.to_owned(),
-                    found: found.name,
-                    expected: spec.name.clone(),
-                });
-            }
-            store.transaction(|transaction| write_spec(transaction, spec))?;
-        } else {
-            store.transaction(|transaction| {
-                transaction.execute_batch(TABLES)?;
-                transaction.pragma_update(None, "application_id", APPLICATION)?;
-                transaction.pragma_update(None, "user_version", FORMAT)?;
-                write_spec(transaction, spec)?;
-                let created = "INSERT INTO meta VALUES ('created', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))";
-                transaction.execute(created, []).map(|_| ())
-            })?;
         }
         Ok(store)
+    }
+
+    /// Refuses to go on with another study than the one in the database; where there is none yet, all is well.
+    pub(crate) fn check_continues(&self, folder: &Path, spec: &Spec) -> Result<()> {
+        if !self.check_format()? {
+            return Ok(());
+        }
+        let found = self.spec()?;
+        if found.continues_as(spec) {
+            return Ok(());
+        }
+        Err(StudyError::OtherStudy {
+            folder: folder.to_owned(),
+            found: found.name,
+            expected: spec.name.clone(),
+        })
     }
 
     /// The study.
@@ -218,11 +259,27 @@ impl Store {
         Ok(Some(model))
     }
 
-    /// Keys of all recorded runs, and whether they are done.
-    pub(crate) fn states(&self) -> Result<HashMap<String, bool>> {
+    /// Keys of all recorded runs, whether they are done, and when they were recorded.
+    pub(crate) fn states(&self) -> Result<HashMap<String, RecordedState>> {
         self.with(|connection| {
-            let mut statement = connection.prepare("SELECT key, status = 'done' FROM runs")?;
-            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            let mut statement = connection.prepare("SELECT key, status = 'done', finished_at FROM runs")?;
+            let state = |row: &rusqlite::Row<'_>| {
+                let (done, finished_at) = (row.get(1)?, row.get(2)?);
+                Ok((row.get(0)?, RecordedState { done, finished_at }))
+            };
+            statement.query_map([], state)?.collect()
+        })
+    }
+
+    /// The same of one run, if it is recorded.
+    pub(crate) fn state(&self, key: &str) -> Result<Option<RecordedState>> {
+        self.with(|connection| {
+            let query = "SELECT status = 'done', finished_at FROM runs WHERE key = ?1";
+            let state = |row: &rusqlite::Row<'_>| {
+                let (done, finished_at) = (row.get(0)?, row.get(1)?);
+                Ok(RecordedState { done, finished_at })
+            };
+            connection.query_row(query, [key], state).optional()
         })
     }
 
@@ -247,24 +304,13 @@ impl Store {
         Ok(outdated.len())
     }
 
-    /// Records a finished run, in place of an earlier failure.
-    pub(crate) fn record(&mut self, run: &Run, outcome: &Outcome) -> Result<()> {
-        let spec_hash = self.spec_hash.clone();
-        self.transaction(|transaction| {
-            insert(transaction, run, &outcome.config, &spec_hash, Ok(&outcome.result))?;
-            let bands = encode(&outcome.predictions);
-            transaction.execute("INSERT INTO predictions VALUES (?1, ?2)", params![run.key, bands])?;
-            if let Some(model) = &outcome.model {
-                transaction.execute("INSERT INTO models VALUES (?1, ?2)", params![run.key, model])?;
+    /// Removes the files of a database in which nothing was ever written.
+    pub(crate) fn remove_if_empty(folder: &Path) {
+        if matches!(Self::open(folder), Err(StudyError::NoStudy { .. })) {
+            for file in [FILE, LOCK] {
+                let _ = fs::remove_file(folder.join(file));
             }
-            Ok(())
-        })
-    }
-
-    /// Records why a run failed.
-    pub(crate) fn record_failure(&mut self, run: &Run, reason: &str) -> Result<()> {
-        let spec_hash = self.spec_hash.clone();
-        self.transaction(|transaction| insert(transaction, run, &run.config, &spec_hash, Err(reason)))
+        }
     }
 
     /// Closes the database; dropping it does the same, silently.
@@ -304,16 +350,35 @@ impl Store {
         self.with(|connection| connection.query_row(query, [key], |row| row.get(0)).optional())
     }
 
-    fn with<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         work(&self.connection).map_err(|source| database_error(&self.path, source))
     }
 
-    fn transaction(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>) -> Result<()> {
-        let done = self.connection.transaction().and_then(|transaction| {
-            work(&transaction)?;
-            transaction.commit()
+    /// All of `work` or nothing. The database is locked at once: two that read first and write then would wait for each
+    /// other.
+    pub(crate) fn transaction<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Refusal>) -> Result<T> {
+        let begun = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let done = begun.map_err(Refusal::from).and_then(|transaction| {
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
         });
-        done.map_err(|source| database_error(&self.path, source))
+        done.map_err(|refusal| match refusal {
+            Refusal::Database(source) => database_error(&self.path, source),
+            Refusal::Study(error) => error,
+        })
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Hash of the study it was opened with.
+    pub(crate) fn spec_hash(&self) -> &str {
+        &self.spec_hash
     }
 
     fn damaged(&self, reason: impl ToString) -> StudyError {
@@ -324,7 +389,14 @@ impl Store {
     }
 }
 
-fn lock(folder: &Path) -> Result<File> {
+/// What the database has of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordedState {
+    pub(crate) done: bool,
+    pub(crate) finished_at: String,
+}
+
+fn lock(folder: &Path, writers: Writers) -> Result<File> {
     let path = folder.join(LOCK);
     let failed = |source| StudyError::File {
         action: "lock",
@@ -332,7 +404,11 @@ fn lock(folder: &Path) -> Result<File> {
         source,
     };
     let file = File::create(&path).map_err(failed)?;
-    match file.try_lock() {
+    let locked = match writers {
+        Writers::Several => file.try_lock_shared(),
+        Writers::One => file.try_lock(),
+    };
+    match locked {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StudyError::InUse {
             folder: folder.to_owned(),
@@ -341,12 +417,22 @@ fn lock(folder: &Path) -> Result<File> {
     }
 }
 
-fn write_spec(transaction: &Transaction<'_>, spec: &Spec) -> rusqlite::Result<()> {
+/// Makes the tables where there are none, and writes the study into them. `created` is now, if it is not given.
+pub(crate) fn initialise(transaction: &Transaction<'_>, spec: &Spec, created: Option<&str>) -> rusqlite::Result<()> {
+    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if tables == 0 {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+        let query = "INSERT INTO meta VALUES ('created', coalesce(?1, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')))";
+        transaction.execute(query, [created])?;
+    }
+    transaction.execute_batch(INDEX)?;
     let text = toml::to_string(spec).expect("a study was read from TOML");
     let lines = [
         ("spec", text.as_str()),
         ("spec_hash", &spec.hash()),
-        ("version", env!("CARGO_PKG_VERSION")),
+        ("version", PROGRAM_VERSION),
     ];
     for (name, value) in lines {
         transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", [name, value])?;

@@ -20,7 +20,7 @@ pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
-pub(crate) use study::{FiguresArgs, RunArgs, StudyCommand, TableArgs, TableForm};
+pub(crate) use study::{FiguresArgs, MergeArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 
 const EXAMPLES: &str = "\
 Examples:

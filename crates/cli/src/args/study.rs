@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use intervalid_study::Shard;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -32,15 +33,27 @@ Examples:
   intervalid study run paper-quick --out quick          minutes, a first look
   intervalid study run paper --out paper --jobs 2       all tables and figures of the paper
   intervalid study run my-study.toml --out my-study
+  intervalid study run paper --out paper-3 --shard 3/8  one eighth of it; study merge puts eighths together
   intervalid study run paper --print > my-study.toml    a start for a study of your own
 
-A study that was interrupted goes on when the same command is run again.";
+A study that was interrupted goes on when the same command is run again. In a Slurm array (#SBATCH --array=1-8):
+--shard $SLURM_ARRAY_TASK_ID/8. Kubernetes counts from 0: --shard $((JOB_COMPLETION_INDEX + 1))/8.";
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  intervalid study merge paper paper-1 paper-2 paper-3
+  intervalid study merge paper paper-*
+  intervalid study table paper
+
+All runs are taken over or, if anything is wrong, none. Merging the same folder again changes nothing.";
 
 /// The verbs of `study`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
     /// Run a study, or go on with it
     Run(RunArgs),
+    /// Put the shards of a study together
+    Merge(MergeArgs),
     /// How far a study is
     Status(StatusArgs),
     /// Its tables, with the published values beside ours
@@ -62,9 +75,24 @@ pub(crate) struct RunArgs {
     /// Fits at once; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
+    /// Only this share of the runs, counted from 1: 1/N … N/N
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
     /// Print the study's file and stop
     #[arg(long)]
     pub(crate) print: bool,
+}
+
+/// Arguments of `study merge`.
+#[derive(Args, Debug)]
+#[command(after_help = MERGE_EXAMPLES)]
+pub(crate) struct MergeArgs {
+    /// Folder of the whole study; made if it does not exist
+    #[arg(value_name = "OUT")]
+    pub(crate) folder: PathBuf,
+    /// Folders of the shards
+    #[arg(value_name = "SHARD", required = true)]
+    pub(crate) shards: Vec<PathBuf>,
 }
 
 /// Arguments of `study status`.

@@ -7,11 +7,12 @@ use anyhow::anyhow;
 use indicatif::HumanDuration;
 use intervalid_study::figures::study_figures;
 use intervalid_study::{
-    RunOptions, Spec, Store, StudyEvent, StudyProgress, StudySummary, TableFormat, run_study, status, study_tables,
+    MergeSummary, RunOptions, Spec, Store, StudyEvent, StudyProgress, StudySummary, TableFormat, merge_studies,
+    run_study, status, study_tables,
 };
 use serde::Serialize;
 
-use crate::args::{FiguresArgs, RunArgs, StudyCommand, TableArgs, TableForm};
+use crate::args::{FiguresArgs, MergeArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 use crate::error::Failure;
 use crate::format::{count, significant, table};
 use crate::interrupt;
@@ -24,6 +25,7 @@ use crate::write::{OutFolder, refuse_file};
 pub(crate) fn run(command: &StudyCommand, data_dir: Option<&Path>, output: &Output) -> Result<(), Failure> {
     match command {
         StudyCommand::Run(args) => run_spec(args, data_dir, output),
+        StudyCommand::Merge(args) => merge(args, output),
         StudyCommand::Status(args) => print_status(&args.folder, output),
         StudyCommand::Table(args) => print_tables(args, output),
         StudyCommand::Figures(args) => write_figures(args, output),
@@ -56,6 +58,7 @@ fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<
     let options = RunOptions {
         jobs: threads(args.jobs),
         data_dir,
+        shard: args.shard,
         stop: interrupt::flag(),
         observer: &observer,
     };
@@ -68,18 +71,25 @@ fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<
             out: folder,
         })?;
     } else {
+        let shard = args.shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
         output.story(format_args!(
-            "{}: {} done in {}, {} done before, {} failed",
+            "{}{shard}: {} done in {}, {} done before, {} failed",
             spec.name,
             count(summary.done, "run"),
             HumanDuration(std::time::Duration::from_secs_f64(summary.seconds)),
             summary.resumed,
             summary.failed,
         ))?;
-        output.story(format_args!(
-            "Look at it with\n  intervalid study table {0}\n  intervalid study figures {0}",
-            folder.display()
-        ))?;
+        output.story(match args.shard {
+            None => format!(
+                "Look at it with\n  intervalid study table {0}\n  intervalid study figures {0}",
+                folder.display()
+            ),
+            Some(_) => format!(
+                "When all shards are done, put them together with\n  intervalid study merge OUT {} …",
+                folder.display()
+            ),
+        })?;
     }
     if summary.left > 0 {
         let failure = Failure::run(anyhow!("interrupted: {} are left", count(summary.left, "run")));
@@ -130,6 +140,12 @@ impl StudyDisplay {
                 }
                 self.bars.start(*runs, *done);
             }
+            StudyEvent::Waiting { runs } => self.bars.suspend(|| {
+                output.warning(format_args!(
+                    "{} are being computed by another process: waiting for them",
+                    count(*runs, "run")
+                ));
+            }),
             StudyEvent::JobStarted { worker, cell, .. } => self.bars.job(*worker, &cell.to_string()),
             StudyEvent::Epoch {
                 worker,
@@ -178,6 +194,42 @@ impl StudyDisplay {
     fn clear(&self) {
         self.bars.clear();
     }
+}
+
+/// The JSON object of `study merge`.
+#[derive(Serialize)]
+struct MergeReport<'a> {
+    #[serde(flatten)]
+    summary: &'a MergeSummary,
+    out: &'a Path,
+}
+
+fn merge(args: &MergeArgs, output: &Output) -> Result<(), Failure> {
+    let out = args.folder.as_path();
+    refuse_file(out)?;
+    let summary = output.working("merging", || merge_studies(out, &args.shards))?;
+    if output.is_json() {
+        return output.json(&MergeReport { summary: &summary, out });
+    }
+    let runs = summary.runs;
+    output.story(format_args!(
+        "{}: {} merged from {}, {} there before; {} of {} done, {} failed",
+        summary.study,
+        count(summary.added, "run"),
+        count(summary.shards, "folder"),
+        summary.known,
+        runs.done,
+        runs.total,
+        runs.failed,
+    ))?;
+    if runs.left > 0 {
+        output.warning(format_args!(
+            "{} are left: is a shard missing? `intervalid study run SPEC --out {}` does what is left",
+            count(runs.left, "run"),
+            out.display()
+        ));
+    }
+    Ok(())
 }
 
 fn print_status(folder: &Path, output: &Output) -> Result<(), Failure> {

@@ -227,7 +227,13 @@ fn mistakes_in_studies() {
     for file in &files {
         messages.push(refused(&folder, &["study", "run", file, "--out", "out"]));
     }
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 12] = [
+        &["study", "run", "paper", "--out", "out", "--shard", "0/4"],
+        &["study", "run", "paper", "--out", "out", "--shard", "5/4"],
+        &["study", "run", "paper", "--out", "out", "--shard", "/4"],
+        &["study", "merge", "out"],
+        &["study", "merge", "out", "nowhere"],
+        &["study", "merge", "file", "nowhere"],
         &["study", "run", "papper", "--out", "out"],
         &["study", "run", "paper"],
         &["study", "run", "paper", "--out", "file"],

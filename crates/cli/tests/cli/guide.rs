@@ -251,6 +251,7 @@ pages! {
     from_python: "python.md",
     reproducing_the_paper: "reproducing-the-paper.md",
     deploy: "deploy.md",
+    cluster: "cluster.md",
 }
 
 #[test]

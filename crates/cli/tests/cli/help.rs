@@ -35,7 +35,7 @@ fn verbs_of_models() {
 
 #[test]
 fn verbs_of_studies() {
-    for verb in ["run", "status", "table", "figures"] {
+    for verb in ["run", "merge", "status", "table", "figures"] {
         let text = Folder::new().transcript(&["study", verb, "--help"]);
         insta::with_settings!({ snapshot_suffix => verb }, { assert_snapshot!("study", text) });
     }

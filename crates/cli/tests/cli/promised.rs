@@ -114,6 +114,20 @@ const NETWORK: Shape = Object(&[
     ("test", METRICS),
     ("validation", METRICS),
 ]);
+/// What `study run` prints.
+const STUDY_RUN: Shape = Object(&[
+    ("study", Text),
+    ("done", Count),
+    ("failed", Count),
+    ("resumed", Count),
+    ("skipped", Count),
+    ("left", Count),
+    ("outdated", Count),
+    ("missing_datasets", List(&Text)),
+    ("seconds", Number),
+    ("out", Text),
+]);
+
 /// A cell of a study's table.
 const CELL: Shape = Object(&[
     (
@@ -320,21 +334,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             ("files", List(&Text)),
         ]),
     ),
-    (
-        &["study", "run", "study.toml", "--out", "study"],
-        Object(&[
-            ("study", Text),
-            ("done", Count),
-            ("failed", Count),
-            ("resumed", Count),
-            ("skipped", Count),
-            ("left", Count),
-            ("outdated", Count),
-            ("missing_datasets", List(&Text)),
-            ("seconds", Number),
-            ("out", Text),
-        ]),
-    ),
+    (&["study", "run", "study.toml", "--out", "study"], STUDY_RUN),
     (
         &["study", "status", "study"],
         Object(&[
@@ -350,6 +350,21 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             ("last_finished", Maybe(&Text)),
             ("versions", List(&Text)),
             ("spec_hash", Text),
+        ]),
+    ),
+    (
+        &["study", "run", "study.toml", "--out", "shard", "--shard", "1/2"],
+        STUDY_RUN,
+    ),
+    (
+        &["study", "merge", "merged", "shard"],
+        Object(&[
+            ("study", Text),
+            ("shards", Count),
+            ("added", Count),
+            ("known", Count),
+            ("runs", RUN_COUNTS),
+            ("out", Text),
         ]),
     ),
     (
@@ -426,7 +441,8 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["compare"], "out"),
     (&["report"], "out"),
     (&["demo"], "out epochs"),
-    (&["study", "run"], "out jobs print"),
+    (&["study", "run"], "out jobs shard print"),
+    (&["study", "merge"], ""),
     (&["study", "status"], ""),
     (&["study", "table"], "format"),
     (&["study", "figures"], "out"),

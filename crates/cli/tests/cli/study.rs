@@ -68,3 +68,57 @@ fn built_in_studies_can_be_printed() {
         assert!(text.contains("exit code: 0") && text.contains("datasets"), "{text}");
     }
 }
+
+/// What a job array does: a shard per process, each in its own folder, then a merge.
+#[test]
+fn shards_merged_are_the_study() {
+    let folder = Folder::new();
+    folder.write("small.toml", SPEC);
+    let run = |out: &str, shard: &[&str]| {
+        let arguments = ["study", "run", "small.toml", "--out", out, "--jobs", "1", "--quiet"];
+        let output = folder.run(&[&arguments[..], shard].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    run("whole", &[]);
+    let shards = ["shard-1", "shard-2", "shard-3"];
+    for (index, out) in shards.iter().enumerate() {
+        run(out, &["--shard", &format!("{}/3", index + 1)]);
+    }
+    let merge = |from: &[&str]| folder.json(&[&["study", "merge", "merged"], from, &["--json"]].concat());
+    let first = merge(&shards[..2]);
+    assert!(first["runs"]["left"].as_u64() > Some(16), "{first}");
+    let text = folder.transcript(&["study", "merge", "merged", "shard-1"]);
+    assert!(
+        text.contains("exit code: 0") && text.contains("is a shard missing?"),
+        "{text}"
+    );
+    let all = merge(&shards);
+    assert_eq!((&all["runs"]["done"], &all["runs"]["left"]), (&16.into(), &16.into()));
+    assert_eq!(merge(&shards)["added"], 0);
+    let table = |out: &str| folder.run(&["study", "table", out, "--json"]).stdout;
+    assert_eq!(table("merged"), table("whole"));
+    assert!(folder.run(&["study", "figures", "merged", "--quiet"]).status.success());
+
+    // Another study is refused, and nothing is left of the attempt.
+    folder.write("other.toml", SPEC.replace("epochs = 2", "epochs = 3"));
+    let other = [
+        "study",
+        "run",
+        "other.toml",
+        "--out",
+        "other",
+        "--shard",
+        "1/9",
+        "--quiet",
+    ];
+    assert!(folder.run(&other).status.success());
+    for out in ["merged", "new"] {
+        let text = folder.transcript(&["study", "merge", out, "shard-1", "other"]);
+        assert!(
+            text.contains("exit code: 2") && text.contains("other contents"),
+            "{text}"
+        );
+    }
+    assert!(!folder.path().join("new").exists());
+    assert_eq!(table("merged"), table("whole"));
+}

@@ -13,7 +13,7 @@ Prediction(500 samples of 'y', 90 % band, the first 2 known)
 
 from __future__ import annotations
 
-from . import errors
+from . import errors, study
 from ._base import Callback, Estimator, interval_score
 from ._intervalid import __version__
 from .elasticity import Elasticity
@@ -61,4 +61,5 @@ __all__ = [
     "interval_score",
     "load_data",
     "load_model",
+    "study",
 ]

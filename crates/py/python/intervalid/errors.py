@@ -38,8 +38,18 @@ __all__ = [
     "SettingError",
     "ShapeError",
     "StateError",
+    "StudyConflictError",
+    "StudyError",
+    "StudyFileError",
+    "StudyFormatError",
+    "StudyInUseError",
+    "StudyNotFoundError",
+    "StudySpecError",
+    "StudyVersionError",
     "TooShortError",
     "UnknownDataError",
+    "WorkerDataError",
+    "WorkersLostError",
 ]
 
 
@@ -156,6 +166,46 @@ class ReportError(IntervalidError, RuntimeError):
 
 class ReportFileError(IntervalidError, OSError):
     """A report cannot be written."""
+
+
+class StudyError(IntervalidError):
+    """A study as a whole cannot be run or read; a run that fails is a record, not an exception."""
+
+
+class StudySpecError(StudyError, ValueError):
+    """A study file has a key or a value that is not allowed, or there is no such study."""
+
+
+class StudyNotFoundError(StudyError, FileNotFoundError):
+    """A folder holds no study."""
+
+
+class StudyInUseError(StudyError, RuntimeError):
+    """Another process has the folder for itself."""
+
+
+class StudyConflictError(StudyError, ValueError):
+    """A folder, a shard or a result is of another study, or contradicts what is recorded."""
+
+
+class StudyVersionError(StudyError, RuntimeError):
+    """A task, a result or a shard is of another version of the program."""
+
+
+class StudyFormatError(StudyError, ValueError):
+    """A study database, a task or a result is damaged."""
+
+
+class StudyFileError(StudyError, OSError):
+    """A study cannot be read or written."""
+
+
+class WorkerDataError(StudyError, DataError):
+    """A worker does not have the data of the study, or has others."""
+
+
+class WorkersLostError(StudyError, RuntimeError):
+    """The executor has lost its workers; what was finished is kept."""
 
 
 class MissingDependencyError(IntervalidError, ImportError):

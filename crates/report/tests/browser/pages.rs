@@ -128,6 +128,7 @@ pub(crate) fn study(folder: &Path) -> Page {
     let options = RunOptions {
         jobs: 2,
         data_dir: None,
+        shard: None,
         stop: &AtomicBool::new(false),
         observer: &|_| {},
     };

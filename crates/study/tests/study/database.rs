@@ -18,6 +18,7 @@ fn try_run(folder: &std::path::Path) -> Result<(), StudyError> {
     let options = RunOptions {
         jobs: 1,
         data_dir: None,
+        shard: None,
         stop: &AtomicBool::new(false),
         observer: &|_| {},
     };
@@ -90,19 +91,18 @@ fn damaged_and_foreign_databases_are_refused() {
 }
 
 #[test]
-fn one_process_writes_and_others_read() {
+fn a_study_is_read_while_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let seen = Mutex::new(Vec::new());
     let observer = |event: &StudyEvent<'_>| {
         if let StudyEvent::Finished { .. } = event {
-            let message = try_run(folder.path()).unwrap_err().to_string();
-            assert!(message.contains("written by another process"), "{message}");
             seen.lock().unwrap().push(status(folder.path()).unwrap().runs.done);
         }
     };
     let options = RunOptions {
         jobs: 1,
         data_dir: None,
+        shard: None,
         stop: &AtomicBool::new(false),
         observer: &observer,
     };

@@ -95,6 +95,7 @@ fn a_failing_run_is_recorded_and_tried_again() {
     let options = RunOptions {
         jobs: 2,
         data_dir: None,
+        shard: None,
         stop: &AtomicBool::new(false),
         observer: &observer,
     };
@@ -132,6 +133,7 @@ fn a_missing_data_set_is_left_out_until_it_is_there() {
     let options = RunOptions {
         jobs: 1,
         data_dir: Some(data.path()),
+        shard: None,
         stop: &stop,
         observer: &observer,
     };

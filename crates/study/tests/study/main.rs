@@ -1,9 +1,11 @@
 //! Studies from file to tables.
 
 mod database;
+mod drivers;
 mod end_to_end;
 mod plan;
 mod resume;
+mod shards;
 mod spec;
 mod support;
 mod tables;

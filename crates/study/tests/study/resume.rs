@@ -25,6 +25,7 @@ fn a_stopped_study_resumes_to_the_same_content() {
         let options = RunOptions {
             jobs: 2,
             data_dir: None,
+            shard: None,
             stop: &stop,
             observer: &observer,
         };
@@ -99,6 +100,7 @@ fn seeds_may_be_added_and_nothing_else_changed() {
         let options = RunOptions {
             jobs: 1,
             data_dir: None,
+            shard: None,
             stop: &stop,
             observer: &|_| {},
         };

@@ -28,9 +28,14 @@ pub(crate) fn small() -> Spec {
 }
 
 pub(crate) fn run(spec: &Spec, folder: &Path, jobs: usize) -> StudySummary {
+    run_shard(spec, folder, jobs, None)
+}
+
+pub(crate) fn run_shard(spec: &Spec, folder: &Path, jobs: usize, shard: Option<&str>) -> StudySummary {
     let options = RunOptions {
         jobs,
         data_dir: None,
+        shard: shard.map(|shard| shard.parse().unwrap()),
         stop: &AtomicBool::new(false),
         observer: &|_| {},
     };
