@@ -27,6 +27,7 @@ mod _intervalid {
     use crate::record::{Record, available_data};
     #[pymodule_export]
     use crate::simulator::Simulator;
+    #[pymodule_export]
     use crate::study::{
         StudyDriver, StudyStop, StudyTask, study_execute, study_merge, study_runs, study_spec, study_status,
         study_table,
