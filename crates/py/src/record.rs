@@ -17,6 +17,9 @@ use crate::error;
 /// Name and unit.
 pub(crate) type ChannelNames = Vec<(String, Option<String>)>;
 
+/// Name, input columns and output columns of an experiment.
+type Columns<'py> = (String, Vec<Bound<'py, PyAny>>, Vec<Bound<'py, PyAny>>);
+
 /// Checked inputs and outputs of one or more experiments.
 #[pyclass(frozen, module = "intervalid._intervalid")]
 pub(crate) struct Record {
@@ -52,7 +55,7 @@ impl Record {
         inputs: ChannelNames,
         outputs: ChannelNames,
         sample_time: Option<f64>,
-        experiments: Vec<(String, Vec<Bound<'_, PyAny>>, Vec<Bound<'_, PyAny>>)>,
+        experiments: Vec<Columns<'_>>,
         known: Option<&str>,
     ) -> PyResult<Self> {
         let mut checked = Vec::with_capacity(experiments.len());

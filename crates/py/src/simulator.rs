@@ -14,6 +14,9 @@ use crate::record::{ChannelNames, names};
 /// Mean, lower and upper bounds, and the bounds of the band that follows the measurements; one number per output.
 type Step = (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>);
 
+/// Model file and state.
+type Remembered<'py> = (Bound<'py, PyBytes>, String);
+
 /// A simulation in progress.
 #[pyclass(module = "intervalid._intervalid")]
 pub(crate) struct Simulator {
@@ -109,7 +112,7 @@ impl Simulator {
     }
 
     /// For pickle.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, String))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Remembered<'py>)> {
         let rebuild = py.get_type::<Self>().getattr("rebuild")?;
         let bytes = self.model.to_bytes().map_err(error::model)?;
         Ok((rebuild, (PyBytes::new(py, &bytes), self.state()?)))

@@ -96,6 +96,9 @@ fn round_trip<T: Real>(recipe: &Recipe, path: &Path) -> (IntervalModel<T>, Datas
     assert_eq!(any.config(), model.config());
     assert_eq!(any.config().precision.name(), T::NAME);
     assert_eq!(any.simulate(&dataset, &part).expect("simulates"), bands);
+    let bytes = any.to_bytes().expect("writes");
+    assert!(bytes == fs::read(path).expect("reads"), "in memory as in the file");
+    assert_eq!(Model::from_bytes(bytes).expect("reads"), any);
     (model, dataset, part)
 }
 
