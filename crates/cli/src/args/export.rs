@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
-  intervalid export dryer --to c --out dryer_step.c      C99: dryer_step.c and dryer_step.h
+  intervalid export dryer --to c --out dryer.c           C99: dryer.c and dryer.h, function dryer_step
   intervalid export dryer --to c --out step.c --precision double
   intervalid export dryer --to fmu --out dryer.fmu       for Simulink, OpenModelica, fmpy
   intervalid export dryer --to fmu --out dryer.fmu --fmi 3 --no-binary
