@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
-  intervalid export dryer --to c --out dryer_step.c      C99: dryer_step.c and dryer_step.h
+  intervalid export dryer --to c --out dryer.c           C99: dryer.c and dryer.h, function dryer_step
   intervalid export dryer --to c --out step.c --precision double
   intervalid export dryer --to onnx --out dryer.onnx     for onnxruntime: the step, how it starts, whole records
   intervalid export dryer --to fmu --out dryer.fmu       for Simulink, OpenModelica, fmpy

@@ -184,7 +184,7 @@ fn context(plan: &Plan, name: &str, numbers: Numbers) -> Value {
         fingerprint => plan.fingerprint.clone(),
         magic => u32::from_str_radix(&plan.fingerprint[..8], 16).unwrap_or(1).max(1),
         sample_time => plan.sample_time.map(|seconds| seconds.to_string()),
-        coverage_percent => (1e4 * plan.coverage).round() / 100.0,
+        coverage_percent => ((1e4 * plan.coverage).round() / 100.0).to_string(),
         inputs => plan.inputs.iter().map(|input| channel(&input.channel, &input.scale)).collect::<Vec<_>>(),
         outputs => outputs().map(|output| channel(&output.channel, &output.scale)).collect::<Vec<_>>(),
         nx => plan.lags.nx,

@@ -63,19 +63,19 @@ struct List {
 impl List {
     fn push(
         &mut self,
-        name: &str,
+        name: String,
         (causality, variability, initial): (&'static str, &'static str, Option<&'static str>),
         description: String,
         (channel, scale): (&Channel, &Scale),
     ) {
         self.start_values.push(scale.mean);
         self.variables.push(Variable {
-            name: self.names.take(name),
+            name,
             reference: self.start_values.len(),
             causality,
             variability,
             initial,
-            description: clean(&description),
+            description,
             start: (causality != "output").then(|| format!("{:?}", scale.mean)),
             unit: channel.unit.as_deref().map(clean).filter(|unit| !unit.is_empty()),
         });
@@ -98,66 +98,48 @@ pub(super) fn context(plan: &Plan, name: &str, sample_time: f64) -> Value {
     let inputs = || plan.inputs.iter().map(|input| (&input.channel, &input.scale));
     let outputs = || plan.outputs.iter().map(|output| (&output.channel, &output.scale));
     // Channels keep their names; what is made from them gives way.
-    for (channel, scale) in inputs() {
-        let description = format!("Input {}, held over the step", channel.name);
-        list.push(&channel.name, INPUT, description, (channel, scale));
-    }
-    let measured_names: Vec<String> = outputs()
-        .map(|(channel, _)| format!("{}_measured", channel.name))
-        .collect();
-    for ((channel, scale), name) in outputs().zip(&measured_names) {
-        let description = format!(
-            "Measured {} at the beginning of the step, used when online is true",
-            channel.name
+    let input_names: Vec<String> = inputs().map(|(channel, _)| list.names.take(&channel.name)).collect();
+    let output_names: Vec<String> = outputs().map(|(channel, _)| list.names.take(&channel.name)).collect();
+    for (variable, name) in inputs().zip(&input_names) {
+        list.push(
+            name.clone(),
+            INPUT,
+            format!("Input {name}, held over the step"),
+            variable,
         );
-        list.push(name, INPUT, description, (channel, scale));
+    }
+    for (variable, name) in outputs().zip(&output_names) {
+        let description = format!("Measured {name} at the beginning of the step, used when online is true");
+        let measured = list.names.take(&format!("{name}_measured"));
+        list.push(measured, INPUT, description, variable);
     }
     let first_output = list.start_values.len();
-    for (channel, scale) in outputs() {
-        list.push(
-            &channel.name,
-            OUTPUT,
-            format!("Prediction of {}", channel.name),
-            (channel, scale),
-        );
+    for (variable, name) in outputs().zip(&output_names) {
+        list.push(name.clone(), OUTPUT, format!("Prediction of {name}"), variable);
         for (side, which) in [("lower", "Lower"), ("upper", "Upper")] {
-            let description = format!(
-                "{which} bound of {}: about {percent} % of measurements are expected inside",
-                channel.name
-            );
-            list.push(
-                &format!("{}_{side}", channel.name),
-                OUTPUT,
-                description,
-                (channel, scale),
-            );
+            let description = format!("{which} bound of {name}: about {percent} % of measurements are expected inside");
+            let bound = list.names.take(&format!("{name}_{side}"));
+            list.push(bound, OUTPUT, description, variable);
         }
     }
     let first_past_input = list.start_values.len();
     for age in 1..=needs.inputs {
-        for (channel, scale) in inputs() {
-            let description = format!("{} {age} step(s) before the first", channel.name);
+        for (variable, name) in inputs().zip(&input_names) {
+            let past = list.names.take(&format!("{name}_initial_{age}"));
             list.push(
-                &format!("{}_initial_{age}", channel.name),
+                past,
                 PARAMETER,
-                description,
-                (channel, scale),
+                format!("{name} {age} step(s) before the first"),
+                variable,
             );
         }
     }
     let first_past_output = list.start_values.len();
     for age in 1..=needs.outputs {
-        for (channel, scale) in outputs() {
-            let description = format!(
-                "Measured {} {age} sample(s) before the first predicted one",
-                channel.name
-            );
-            list.push(
-                &format!("{}_initial_{age}", channel.name),
-                PARAMETER,
-                description,
-                (channel, scale),
-            );
+        for (variable, name) in outputs().zip(&output_names) {
+            let description = format!("Measured {name} {age} sample(s) before the first predicted one");
+            let past = list.names.take(&format!("{name}_initial_{age}"));
+            list.push(past, PARAMETER, description, variable);
         }
     }
     let mut units: Vec<&String> = list
@@ -193,5 +175,19 @@ pub(super) fn context(plan: &Plan, name: &str, sample_time: f64) -> Value {
         past_inputs_len => (needs.inputs * plan.inputs.len()).max(1),
         units => units,
         variables => list.variables.iter().map(Variable::value).collect::<Vec<_>>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_without_control_characters() {
+        let mut names = Names::default();
+        assert_eq!(names.take("y"), "y");
+        assert_eq!(names.take("y"), "y_");
+        assert_eq!(names.take("y\n"), "y__");
+        assert_eq!(names.take("m³/h"), "m³/h");
     }
 }
