@@ -1,6 +1,7 @@
 //! Developer tasks, started as `cargo xtask TASK`. Nothing is installed system-wide and nothing outside `target/` is written.
 
 mod bench_peers;
+mod python;
 mod repository;
 mod step;
 mod test;

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    UsageError, repository, root,
+    UsageError, python, repository, root,
     step::{Outcome, Step, cargo, execute, has_cargo_tool, run_all},
 };
 
@@ -48,6 +48,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         run: tests,
+    },
+    Step {
+        name: "python",
+        run: python::python,
     },
     Step {
         name: "doc-tests",

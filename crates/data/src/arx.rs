@@ -78,6 +78,19 @@ impl ArxModel {
         }
     }
 
+    /// Holds predictions that have left any sensible range at the values before them, the first entries of `last`, so that
+    /// results stay finite.
+    pub fn hold_runaways(&self, prediction: &mut [f64], last: &[f64]) {
+        for (prediction, &last) in prediction.iter_mut().zip(last) {
+            if prediction.is_nan() || prediction.abs() >= DIVERGED {
+                *prediction = last;
+            }
+        }
+    }
+
+    /// Beyond this many training standard deviations [`hold_runaways`](Self::hold_runaways) holds a prediction.
+    pub const RUNAWAY: f64 = DIVERGED;
+
     /// One-step predictions of the samples `window` predicts, from measured outputs: one column per output.
     ///
     /// # Panics
@@ -133,10 +146,8 @@ impl ArxModel {
             regressor[..outputs].copy_from_slice(&latest);
             write_input_taps(experiment, self.lags, k, &mut regressor);
             self.step(&regressor, &mut prediction);
+            self.hold_runaways(&mut prediction, &latest);
             for channel in 0..outputs {
-                if prediction[channel].is_nan() || prediction[channel].abs() >= DIVERGED {
-                    prediction[channel] = latest[channel];
-                }
                 columns[channel].push(prediction[channel]);
                 latest[channel] = if known.contains(&k) {
                     experiment.output(channel)[k]

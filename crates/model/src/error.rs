@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use intervalid_data::{DataError, Lags};
 
+use crate::kind::ModelKind;
+
 /// Errors of this crate. A training run that stops early or diverges is a result, not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +79,52 @@ pub enum ModelError {
         /// Epoch, from 1.
         epoch: usize,
     },
+
+    /// A model that cannot run step by step.
+    #[error("a {model} model cannot run step by step: {reason}")]
+    NotStepwise {
+        /// The model.
+        model: ModelKind,
+        /// Why not, and what to use instead.
+        reason: &'static str,
+    },
+
+    /// Values handed to a running simulation have a wrong length.
+    #[error("{what}: got {found}, expected {expected}")]
+    Length {
+        /// What they are.
+        what: &'static str,
+        /// How many there are.
+        found: String,
+        /// How many there should be.
+        expected: String,
+    },
+
+    /// A value handed to a running simulation is not a number.
+    #[error("{what} of channel '{channel}' is {value}, expected a finite number")]
+    NotFinite {
+        /// What it is.
+        what: &'static str,
+        /// Name of its channel.
+        channel: String,
+        /// The value.
+        value: f64,
+    },
+
+    /// A simulation was asked for something that it cannot do now.
+    #[error("{0}")]
+    NotNow(&'static str),
+
+    /// A running simulation left every reasonable range.
+    #[error("the simulation left every reasonable range at step {step}: start it again from measured outputs")]
+    RunDiverged {
+        /// The step, from 1.
+        step: u64,
+    },
+
+    /// A saved state that does not belong to the model, or is damaged.
+    #[error("the saved state cannot be used: {0}")]
+    State(String),
 
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]

@@ -87,22 +87,35 @@ pub(crate) fn mean_band(bands: &[&Band], factor: f64) -> Band {
         let longest = bands.iter().max_by_key(|band| band.len());
         return longest.map_or_else(|| bands[0].clone(), |band| (*band).clone());
     };
-    let share = 1.0 / sound.len() as f64;
     let mut mean: Band = (***first).clone();
     for output in 0..mean.centre.len() {
         for step in 0..mean.len() {
-            let over = |value: &dyn Fn(&Band) -> f64| sound.iter().map(|band| value(band)).sum::<f64>() * share;
-            let centre = over(&|band| band.centre[output][step]);
-            let variance = over(&|band| (band.centre[output][step] - centre).powi(2));
-            let widen = |half: f64| (half * half + factor * factor * variance).sqrt();
-            let below = over(&|band| band.centre[output][step] - band.lower[output][step]);
-            let above = over(&|band| band.upper[output][step] - band.centre[output][step]);
+            let at = |member: usize| {
+                let Band {
+                    lower, centre, upper, ..
+                } = &**sound[member];
+                [lower, centre, upper].map(|bound| bound[output][step])
+            };
+            let [lower, centre, upper] = mean_bounds(sound.len(), factor, at);
+            mean.lower[output][step] = lower;
             mean.centre[output][step] = centre;
-            mean.lower[output][step] = centre - widen(below);
-            mean.upper[output][step] = centre + widen(above);
+            mean.upper[output][step] = upper;
         }
     }
     mean
+}
+
+/// The mean of `count` members' `[lower, centre, upper]` of one sample, widened by `factor` standard deviations of their
+/// point predictions.
+pub(crate) fn mean_bounds(count: usize, factor: f64, at: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
+    let share = 1.0 / count as f64;
+    let over = |value: &dyn Fn([f64; 3]) -> f64| (0..count).map(|member| value(at(member))).sum::<f64>() * share;
+    let centre = over(&|[_, centre, _]| centre);
+    let variance = over(&|[_, member, _]| (member - centre).powi(2));
+    let widen = |half: f64| (half * half + factor * factor * variance).sqrt();
+    let below = over(&|[lower, centre, _]| centre - lower);
+    let above = over(&|[_, centre, upper]| upper - centre);
+    [centre - widen(below), centre, centre + widen(above)]
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod config;
 mod elasticity;
 mod error;
 mod feed;
+mod fingerprint;
 mod fit_result;
 #[cfg(test)]
 mod fixtures;
@@ -54,6 +55,7 @@ mod region;
 mod settings;
 mod signature;
 mod simulate;
+mod simulator;
 mod tensors;
 mod train;
 
@@ -61,7 +63,7 @@ pub use auto::{
     AutoConfig, AutoFit, AutoInfo, AutoObserver, AutoOptions, AutoProgress, CandidateInfo, Finding,
     calibrate_on_blocks, fit_auto, inspect,
 };
-pub use calibration::{BlockScores, Calibration, OnlineBand, Scaling, calibrate, online_bands};
+pub use calibration::{BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands};
 pub use certify::CertifiedBand;
 pub use config::{FitConfig, Margin, Strategy};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
@@ -86,6 +88,7 @@ pub use prediction::Band;
 pub use recursion::RecursionMode;
 pub use region::TrainingRegion;
 pub use signature::Signature;
+pub use simulator::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,
     fit_cascades, fit_gaussian,

@@ -3,7 +3,7 @@
 use intervalid_data::{Channel, Dataset, Lags, Normaliser, Scaled, Window};
 use intervalid_interval::Real;
 
-use crate::calibration::Calibration;
+use crate::calibration::{Calibration, OnlineBand};
 use crate::error::{ModelError, Result};
 use crate::prediction::Band;
 use crate::region::TrainingRegion;
@@ -38,6 +38,15 @@ impl Signature {
             calibration: None,
             region: None,
         }
+    }
+
+    /// The adaptive band of an output before its first sample.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[must_use]
+    pub fn online_band(&self, output: usize, coverage: f64) -> OnlineBand {
+        OnlineBand::new(coverage, self.least_half_width(output))
     }
 
     /// The least half-width of an output that an adaptive band starts from, in its unit.

@@ -1,7 +1,7 @@
 //! The free run allocates per record, not per step.
 
 use intervalid_data::{Channel, Dataset, Experiment, Part, Split, SplitFractions};
-use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, History, Model, ModelKind, Simulator, Strategy, fit};
 use intervalid_testkit::CountingAllocator;
 
 #[global_allocator]
@@ -21,6 +21,37 @@ fn record(samples: usize) -> Dataset {
         vec![experiment],
     )
     .unwrap()
+}
+
+#[test]
+fn steps_of_a_simulator_allocate_nothing() {
+    let training = record(400);
+    let split = Split::new(&training, SplitFractions::default()).unwrap();
+    for model in [ModelKind::Inode, ModelKind::Ilstm, ModelKind::Arx] {
+        let config = FitConfig {
+            hidden: vec![6, 4],
+            epochs: 1,
+            model,
+            ..FitConfig::default()
+        };
+        let (fitted, _) = Model::fit(&training, &split, &config, FitOptions::default()).unwrap();
+        let mut simulator = Simulator::new(&fitted).unwrap();
+        let mut run = || {
+            simulator
+                .reset(History {
+                    inputs: &[0.1; 20],
+                    outputs: &[0.1; 20],
+                })
+                .unwrap();
+            for k in 0..1000 {
+                simulator.step(&[(0.1 * f64::from(k)).sin()]).unwrap();
+                simulator.observe(&[0.3]).unwrap();
+            }
+        };
+        // Other tests share the process: the fewest of several tries is this thread's own.
+        let fewest = (0..20).map(|_| ALLOCATOR.measure(&mut run).1.allocations).min();
+        assert_eq!(fewest, Some(0), "{model}");
+    }
 }
 
 #[test]

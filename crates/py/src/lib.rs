@@ -8,6 +8,7 @@ mod error;
 mod fit;
 mod model;
 mod record;
+mod simulator;
 mod study;
 mod watch;
 
@@ -24,6 +25,8 @@ mod _intervalid {
     use crate::model::Model;
     #[pymodule_export]
     use crate::record::{Record, available_data};
+    #[pymodule_export]
+    use crate::simulator::Simulator;
     #[pymodule_export]
     use crate::study::{
         StudyDriver, StudyStop, StudyTask, study_execute, study_merge, study_runs, study_spec, study_status,

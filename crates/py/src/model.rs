@@ -59,6 +59,22 @@ impl Model {
         Ok((from_bytes, (self.to_bytes(py)?,)))
     }
 
+    fn __repr__(&self) -> String {
+        let names = |channels: ChannelNames| {
+            channels
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let (model, parameters) = (self.kind(), self.parameters());
+        format!(
+            "<Model {model}: {} from {}, {parameters} parameters>",
+            names(self.outputs()),
+            names(self.inputs())
+        )
+    }
+
     /// Such as `inode`.
     #[getter]
     fn kind(&self) -> &'static str {

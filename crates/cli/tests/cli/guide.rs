@@ -20,8 +20,8 @@ use intervalid_data::{Dataset, LinearSystem, TwoTank};
 
 use crate::support::Folder;
 
-/// Lines that build and install the program, which the test has done already.
-const INSTALLATION: [&str; 2] = ["cargo ", "git clone "];
+/// Lines that build and install programs and packages, which tests have done already.
+const INSTALLATION: [&str; 3] = ["cargo ", "git clone ", "pip "];
 
 const SMALL_STUDY: &str = "name = 'paper'\ndatasets = ['hair-dryer']\nmodels = ['inode', 'arx']\nstrategies = ['cascade']\n\
                            margins = ['abs']\ncoverages = [0.9]\nseeds = [1, 2]\n[settings]\nepochs = 2\nhidden = [5]\n";
@@ -219,6 +219,7 @@ pages! {
     what_coverage_means: "what-coverage-means.md",
     when_arx_is_enough: "when-arx-is-enough.md",
     several_channels_and_experiments: "several-channels-and-experiments.md",
+    from_python: "python.md",
     reproducing_the_paper: "reproducing-the-paper.md",
     cluster: "cluster.md",
 }

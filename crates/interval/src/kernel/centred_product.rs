@@ -30,6 +30,18 @@ impl<T: Real> CentredWeights<T> {
         }
     }
 
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.out, self.inner)
+    }
+
+    pub(super) fn centre(&self) -> &[T] {
+        &self.centre
+    }
+
+    pub(super) fn radius(&self) -> &[T] {
+        &self.radius
+    }
+
     /// Takes new bounds.
     ///
     /// # Panics

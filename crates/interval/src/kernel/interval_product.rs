@@ -25,22 +25,22 @@ use crate::simd_dispatch;
 
 /// One weight seen from the row or column it is listed under.
 #[derive(Clone, Copy, Debug)]
-struct Entry<T> {
+pub(super) struct Entry<T> {
     /// The other index: the input in a row's list, the output in a column's list.
-    index: u32,
-    lower: T,
-    upper: T,
+    pub(super) index: u32,
+    pub(super) lower: T,
+    pub(super) upper: T,
     /// `-upper/lower`: decides which product is a bound where the weight straddles zero.
     ratio: T,
 }
 
 /// The weights of one row (or column) inside one chunk, in the order of the classes of the table.
 #[derive(Clone, Debug, Default)]
-struct Span {
-    line: usize,
-    positive: Range<usize>,
-    negative: Range<usize>,
-    straddling: Range<usize>,
+pub(super) struct Span {
+    pub(super) line: usize,
+    pub(super) positive: Range<usize>,
+    pub(super) negative: Range<usize>,
+    pub(super) straddling: Range<usize>,
 }
 
 /// Most channels of a chunk: the bounds of this many, 32 samples of `f32` each, take 12 of 32 KiB of cache.
@@ -74,6 +74,15 @@ impl<T: Real> IntervalWeights<T> {
         };
         weights.update(lower, upper);
         weights
+    }
+
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.out, self.inner)
+    }
+
+    /// Rows chunk by chunk, and the weights they list.
+    pub(super) fn by_row(&self) -> (&[Span], &[Entry<T>]) {
+        (&self.rows, &self.by_row)
     }
 
     /// Takes new bounds of the same shape, without allocating.

@@ -19,6 +19,7 @@ mod interval_product;
 mod level;
 mod matmul;
 mod mixed_product;
+mod one_sample;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -33,6 +34,7 @@ pub use matmul::{fill_channels, matmul_add, matmul_transposed_add, outer_add, su
 pub use mixed_product::{
     crisp_weights_backward, crisp_weights_forward, interval_weights_backward, interval_weights_forward,
 };
+pub use one_sample::{CentredColumns, IntervalRows};
 pub use vector::{Portable, Vector};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{F32x8, F32x16, F64x4, F64x8};

@@ -6,5 +6,5 @@ mod scaling;
 
 pub(crate) use blocks::quantile;
 pub use blocks::{BlockScores, calibrate};
-pub use online::{OnlineBand, online_bands};
+pub use online::{OnlineBand, OnlineConstants, online_bands};
 pub use scaling::{Calibration, Scaling};

@@ -39,6 +39,19 @@ pub struct OnlineBand {
     shrink: f64,
 }
 
+/// The numbers by which an [`OnlineBand`] moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnlineConstants {
+    /// Factor of a side's scale after a miss there.
+    pub grow: f64,
+    /// Factor after any other sample.
+    pub shrink: f64,
+    /// Least half-width before scaling, in the output's unit.
+    pub floor: f64,
+    /// Least and greatest scale.
+    pub limits: (f64, f64),
+}
+
 /// γ: three misses double a side, forty-six hits halve it (at 90 %). Errors of simulations stay on one side for long; of the
 /// rates tried on held-out free runs (0.05 to 0.5) this one had the best interval scores.
 const RATE: f64 = 0.3;
@@ -78,6 +91,33 @@ impl OnlineBand {
         }
     }
 
+    /// The factors and the bounds given last, if any, for a saved simulation.
+    pub(crate) fn memory(&self) -> ([f64; 2], Option<[f64; 2]>) {
+        (self.scales, self.last[0].is_finite().then_some(self.last))
+    }
+
+    /// Goes on from a [`memory`](Self::memory); false if its numbers make no sense.
+    pub(crate) fn recall(&mut self, scales: [f64; 2], last: Option<[f64; 2]>) -> bool {
+        let in_range = |scale: f64| (LIMITS.0..=LIMITS.1).contains(&scale);
+        let sound = scales.into_iter().all(in_range) && last.is_none_or(|last| last.iter().all(|l| l.is_finite()));
+        if sound {
+            self.scales = scales;
+            self.last = last.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        }
+        sound
+    }
+
+    /// Factors of one side after a miss and after any other sample, and the limits of its scale.
+    #[must_use]
+    pub fn constants(&self) -> OnlineConstants {
+        OnlineConstants {
+            grow: self.grow,
+            shrink: self.shrink,
+            floor: self.floor,
+            limits: LIMITS,
+        }
+    }
+
     /// Factors of the lower and the upper side now.
     #[must_use]
     pub fn scales(&self) -> [f64; 2] {
@@ -93,7 +133,7 @@ pub fn online_bands(signature: &Signature, coverage: f64, dataset: &Dataset, ban
     let mut adapted = bands.to_vec();
     for output in 0..dataset.outputs().len() {
         for (run, band) in scored(dataset, bands, output)?.iter().zip(&mut adapted) {
-            let mut online = OnlineBand::new(coverage, signature.least_half_width(output));
+            let mut online = signature.online_band(output, coverage);
             let unscored = band.len() - run.target.len();
             for (step, &measured) in run.target.iter().enumerate() {
                 let (lower, upper) = online.bounds(run.lower[step], run.centre[step], run.upper[step]);

@@ -10,6 +10,7 @@ mod core;
 mod elementwise;
 #[cfg(test)]
 mod golden;
+mod interval_stepper;
 mod lstm;
 #[expect(clippy::module_inception, reason = "the file of the type Network")]
 mod network;
@@ -20,6 +21,7 @@ mod tiles;
 
 pub(crate) use self::core::TrajectoryAdjoint;
 pub use architecture::{Architecture, Block, Head, LayerId, Layout, NetworkKind, Role};
+pub(crate) use interval_stepper::IntervalStepper;
 pub(crate) use network::Network;
 pub(crate) use parameters::{IntervalAdjoint, IntervalParameters};
 pub(crate) use stepper::Stepper;

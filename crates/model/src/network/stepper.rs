@@ -10,6 +10,7 @@ use super::architecture::{Architecture, Base, Layer, Layout, NetworkKind};
 use super::elementwise::{Cell, cell_forward, multiply};
 
 /// Crisp network in stepping form.
+#[derive(Clone, Debug)]
 pub(crate) struct Stepper<T> {
     architecture: Architecture,
     layers: Vec<Affine<T>>,
@@ -22,6 +23,7 @@ pub(crate) struct Stepper<T> {
 }
 
 /// A layer's weights in stepping form, and room for its output.
+#[derive(Clone, Debug)]
 struct Affine<T> {
     weight: Vec<T>,
     recurrent: Vec<T>,
@@ -32,6 +34,7 @@ struct Affine<T> {
 }
 
 /// h and c of one cell, padded.
+#[derive(Clone, Debug)]
 struct CellState<T> {
     size: usize,
     h: Vec<T>,
@@ -98,6 +101,20 @@ impl<T: Real> Stepper<T> {
         self.cells
             .iter()
             .map(|cell| (&cell.h[..cell.size], &cell.c[..cell.size]))
+    }
+
+    /// Size, h and c of each cell before the next step, h and c padded with zeros.
+    pub(super) fn padded_states(&self) -> impl Iterator<Item = (usize, &[T], &[T])> {
+        self.cells
+            .iter()
+            .map(|cell| (cell.size, cell.h.as_slice(), cell.c.as_slice()))
+    }
+
+    /// h and c of each cell, to be replaced.
+    pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = (&mut [T], &mut [T])> {
+        self.cells
+            .iter_mut()
+            .map(|cell| (&mut cell.h[..cell.size], &mut cell.c[..cell.size]))
     }
 
     /// The read-out for a regressor: the predictions, and in a Gaussian head their s after them.

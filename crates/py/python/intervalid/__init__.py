@@ -5,7 +5,7 @@
 >>> model = AutoModel(model="arx").fit(dryer[:500])
 >>> band = model.predict(dryer[500:])
 >>> band
-Prediction(500 samples of 'y', 90 % band, the first 3 known)
+Prediction(500 samples of 'y', 90 % band, the first 2 known)
 
 ``band.plot(dryer[500:].y)`` draws it. Estimators follow scikit-learn: parameters in the constructor, ``fit(u, y)``,
 ``predict(u, y0=...)``, ``score(u, y)``; the guide is docs/guide/python.md.
@@ -33,6 +33,7 @@ from .estimators import (
 )
 from .prediction import Prediction, Sample
 from .record import Record, available_data, load_data
+from .simulator import Simulator, Step
 
 __all__ = [
     "ARX",
@@ -52,6 +53,8 @@ __all__ = [
     "Prediction",
     "Record",
     "Sample",
+    "Simulator",
+    "Step",
     "__version__",
     "available_data",
     "errors",

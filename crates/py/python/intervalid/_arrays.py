@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .errors import NonFiniteError, ShapeError
+from .errors import NonFiniteError, NotNumericError, ShapeError
 
 #: An array or a table of one experiment, or a list of them.
 ArrayLike: TypeAlias = Any
@@ -80,6 +80,10 @@ def table(data: ArrayLike, what: str) -> Table:
     array = _numeric(data, what)
     if array.ndim == 1:
         return Table([array], None)
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise ShapeError(
+            f"{what}: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required; give None for a time series without inputs"
+        )
     if array.ndim == 2:
         return Table([array[:, index] for index in range(array.shape[1])], None)
     raise ShapeError(
@@ -92,26 +96,28 @@ def column(data: Any, what: str) -> Column:
     """A one-dimensional array of floats that shares the memory of `data` where its layout allows."""
     if hasattr(data, "to_numpy"):
         data = data.to_numpy()
-    array = _numeric(data, what)
+    array: Column = _numeric(data, what)
     if array.ndim != 1:
         raise ShapeError(f"{what}: expected one dimension, found {array.ndim}")
     return array
 
 
 def _numeric(data: Any, what: str) -> Any:
+    if hasattr(data, "toarray") and hasattr(data, "nnz"):
+        raise NotNumericError(f"{what}: sparse data are not supported: convert them with toarray()")
     array = np.asarray(data)
     if hasattr(data, "mask") and np.ma.is_masked(data):
         raise NonFiniteError(f"{what}: some samples are masked: fill them, or cut the record there into experiments")
     if array.dtype in (np.float64, np.float32):
         return array
     if array.dtype.kind == "c":
-        raise ShapeError(f"{what}: Complex data not supported: expected real numbers")
+        raise NotNumericError(f"{what}: Complex data not supported: expected real numbers")
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{what}: {array.dtype} values are not numbers ({error})") from error
+        raise NotNumericError(f"{what}: {array.dtype} values are not numbers ({error})") from error
 
 
 def _from_arrow(data: Any, what: str) -> Any:

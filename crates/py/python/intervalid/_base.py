@@ -13,11 +13,12 @@ import numpy as np
 
 from . import _intervalid
 from ._arrays import ArrayLike, Table, experiments, is_several
-from ._progress import observer
+from ._progress import Observer
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .prediction import Prediction
 from .record import Record
+from .simulator import Simulator
 
 #: Called with a dict after every epoch; a true answer stops training with the best epoch so far.
 Callback = Callable[[dict[str, Any]], "bool | None"]
@@ -120,16 +121,22 @@ class Estimator:
         caller.
         """
         record = _record(u, y, sample_time, name)
-        fit = _intervalid.fit(
-            record._record,
-            _three(self.split, "split", "(training, validation, test)", float),
-            self._settings(),
-            search=self._is_search,
-            calibrate=bool(getattr(self, "calibrate", False)),
-            threads=self._threads(),
-            budget=getattr(self, "budget", None),
-            observer=observer(type(self).__name__, self.verbose, self.callbacks),
-        )
+        observer = Observer(type(self).__name__, self.verbose, self.callbacks)
+        whole = False
+        try:
+            fit = _intervalid.fit(
+                record._record,
+                _three(self.split, "split", "(training, validation, test)", float),
+                self._settings(),
+                search=self._is_search,
+                calibrate=bool(getattr(self, "calibrate", False)),
+                threads=self._threads(),
+                budget=getattr(self, "budget", None),
+                observer=observer if observer.is_needed else None,
+            )
+            whole = not any("interrupted" in stage["stopped_because"] for stage in fit.stages)
+        finally:
+            observer.close(whole=whole)
         self._set_model(fit.model)
         self._fit = fit
         self.history_ = fit.history
@@ -213,9 +220,8 @@ class Estimator:
         model = self._fitted()
         need = model.initial_outputs
         if isinstance(u, Record):
-            inputs, several = experiments(u.u, "u"), len(u._record.experiments) > 1
-            if not u.inputs:
-                inputs = [Table([], None) for _ in u._record.experiments]
+            several = len(u._record.experiments) > 1
+            inputs = experiments(u.u, "u") if u.inputs else [Table([], None) for _ in u._record.experiments]
             lengths = [length for _, length in u._record.experiments]
             if y0 is None:
                 outputs = u.y if several else [u.y]
@@ -299,6 +305,11 @@ class Estimator:
         if any(value is None for value in values):
             return float("-inf")
         return float(np.mean([1.0 - (1.0 - value / 100.0) ** 2 for value in values]))
+
+    def simulator(self, y0: ArrayLike | None = None, u0: ArrayLike | None = None) -> Simulator:
+        """The model step by step, for use beside a plant; started where y0 (and u0, the inputs of the same samples) are given."""
+        simulator = Simulator(self._fitted())
+        return simulator if y0 is None else simulator.reset(y0, u0)
 
     def elasticity(self) -> Elasticity:
         """How far each parameter of an interval network may move, relative to its size."""

@@ -255,7 +255,7 @@ def _ray(workers: int | None, retries: int) -> _Ray:
         ray = importlib.import_module("ray")
         importlib.import_module("ray.exceptions")
     except ImportError as error:
-        raise MissingDependencyError("executor='ray' needs Ray: pip install ray") from error
+        raise MissingDependencyError("executor='ray' needs Ray: pip install 'intervalid[ray]'") from error
     is_ours = not ray.is_initialized()
     if is_ours:
         if os.environ.get("RAY_ADDRESS"):
@@ -271,7 +271,7 @@ def _dask(workers: int | None, retries: int) -> _Dask:
         dask = importlib.import_module("dask")
         distributed = importlib.import_module("distributed")
     except ImportError as error:
-        raise MissingDependencyError("executor='dask' needs Dask: pip install distributed") from error
+        raise MissingDependencyError("executor='dask' needs Dask: pip install 'intervalid[dask]'") from error
     try:
         return _Dask(distributed.get_client(), False, retries)
     except ValueError:

@@ -37,8 +37,9 @@ def plot(prediction: Prediction, measured: Floats | None, ax: Any, title: str | 
         column = measured if measured is None or measured.ndim == 1 else measured[:, number]
         _panel(panel, one, column)
     if title is not None:
-        panels[0].set_title(title)
-    panels[0].legend(loc="upper right", fontsize="small", framealpha=0.9)
+        panels[0].set_title(title, loc="left")
+    # Above the panel: inside it would hide part of the record.
+    panels[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, fontsize="small", frameon=False, borderaxespad=0.3)
     if prediction.index is not None:
         panels[-1].set_xlabel(prediction.index.name or "")
     else:

@@ -28,10 +28,15 @@ __all__ = [
     "ModelFormatError",
     "NonFiniteError",
     "NotFittedError",
+    "NotNumericError",
+    "NotStepwiseError",
     "OptionError",
+    "OrderError",
     "ReportError",
+    "RunDivergedError",
     "SettingError",
     "ShapeError",
+    "StateError",
     "StudyConflictError",
     "StudyError",
     "StudyFileError",
@@ -64,6 +69,10 @@ class ShapeError(DataError):
 
 class NonFiniteError(DataError):
     """A sample is NaN or infinite."""
+
+
+class NotNumericError(DataError, TypeError):
+    """Values are not real numbers."""
 
 
 class TooShortError(DataError):
@@ -120,6 +129,22 @@ class DivergedError(IntervalidError, RuntimeError):
 
 class InterruptedFitError(IntervalidError, RuntimeError):
     """Training was stopped before any epoch was worth keeping."""
+
+
+class NotStepwiseError(IntervalidError, TypeError):
+    """A model of this kind cannot run step by step."""
+
+
+class OrderError(IntervalidError, RuntimeError):
+    """A running simulation was asked for something that it cannot do now."""
+
+
+class RunDivergedError(IntervalidError, ArithmeticError):
+    """A running simulation left every reasonable range."""
+
+
+class StateError(IntervalidError, ValueError):
+    """A saved state does not belong to the model, or is damaged."""
 
 
 class ModelFileError(IntervalidError, OSError):

@@ -163,15 +163,20 @@ class Prediction:
         (mean width over the range of the outputs), ``cwc``, ``interval_score`` and ``worst_rolling_picp``; with several outputs
         each is a dict by output, and ``all`` has the means.
         """
-        rows = slice(self.known, self.diverged_at)
+        predicted, end = slice(self.known, None), slice(self.known, self.diverged_at)
 
-        def columns(values: Floats) -> list[Floats]:
+        def columns(values: Floats, rows: slice = end) -> list[Floats]:
             values = values[rows]
             return [values] if values.ndim == 1 else [values[:, i] for i in range(values.shape[1])]
 
         measured = self._measured(y)
-        parts = [columns(values) for values in (measured, self.lower, self.mean, self.upper)]
-        return _intervalid.band_metrics(list(self.outputs), *parts, self.coverage, self.diverged_at)
+        lower, mean, upper = columns(self.lower), columns(self.mean), columns(self.upper)
+        return _intervalid.band_metrics(
+            list(self.outputs), columns(measured, predicted), lower, mean, upper, self.coverage, self._diverged_step()
+        )
+
+    def _diverged_step(self) -> int | None:
+        return None if self.diverged_at is None else self.diverged_at - self.known
 
     def _measured(self, y: ArrayLike) -> Floats:
         columns = table(y, "y").columns
@@ -190,8 +195,9 @@ class Prediction:
         except ImportError as error:
             raise MissingDependencyError("to_pandas needs pandas: pip install pandas") from error
         values = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
+        columns: dict[str, npt.NDArray[Any]]
         if self.mean.ndim == 1:
-            columns = values
+            columns = dict(values)
         else:
             columns = {
                 f"{name}_{what}": array[:, i] for i, name in enumerate(self.outputs) for what, array in values.items()

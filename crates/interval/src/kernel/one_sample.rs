@@ -1,0 +1,301 @@
+//! Interval products of one sample, for models that run step by step.
+//!
+//! A single sample cannot fill the lanes of a tile. Products with crisp inputs put the outputs there instead; products
+//! with interval inputs follow the sign classes of their row, as the kernels for tiles do. Both add in the order of those
+//! kernels, so a step gives the same bits as a tile that holds the step.
+
+use super::centred_product::CentredWeights;
+use super::interval_product::{Entry, IntervalWeights};
+use super::vector::Vector;
+use super::{LANES, padded};
+use crate::real::Real;
+use crate::simd_dispatch;
+
+/// [`CentredWeights`] transposed for one sample: `[in][out]`, the outputs of each group padded to whole registers.
+#[derive(Clone, Debug)]
+pub struct CentredColumns<T> {
+    inner: usize,
+    width: usize,
+    centre: Vec<T>,
+    radius: Vec<T>,
+}
+
+/// [`IntervalWeights`] for one sample.
+#[derive(Clone, Debug)]
+pub struct IntervalRows<T> {
+    inner: usize,
+    width: usize,
+    entries: Vec<Entry<T>>,
+    rows: Vec<Row>,
+}
+
+/// Where the classes of a row end in the list of entries, and where its output lies.
+#[derive(Clone, Debug)]
+struct Row {
+    place: usize,
+    start: usize,
+    positive_end: usize,
+    negative_end: usize,
+    end: usize,
+}
+
+/// Place of output `out` when outputs come in groups (the gates of a cell), each padded on its own.
+fn place(out: usize, outputs: usize, groups: usize) -> usize {
+    let size = outputs / groups;
+    out / size * padded(size) + out % size
+}
+
+impl<T: Real> CentredColumns<T> {
+    /// Transposes weights whose outputs come in `groups` of equal size, each padded to [`padded`] numbers.
+    #[must_use]
+    pub fn new(weights: &CentredWeights<T>, groups: usize) -> Self {
+        let (out, inner) = weights.shape();
+        let width = groups * padded(out / groups);
+        let transposed = |values: &[T]| {
+            let mut table = vec![T::zero(); inner * width];
+            for (index, &value) in values.iter().enumerate() {
+                table[index % inner * width + place(index / inner, out, groups)] = value;
+            }
+            table
+        };
+        Self {
+            inner,
+            width,
+            centre: transposed(weights.centre()),
+            radius: transposed(weights.radius()),
+        }
+    }
+
+    /// Adds the product with a crisp input to the bounds of the padded outputs.
+    ///
+    /// # Panics
+    /// If a length does not fit.
+    pub fn forward_add(&self, input: &[T], lower: &mut [T], upper: &mut [T]) {
+        assert_eq!(input.len(), self.inner, "inputs");
+        assert_eq!([lower.len(), upper.len()], [self.width; 2], "padded outputs");
+        columns_forward(self, input, lower, upper);
+    }
+}
+
+simd_dispatch! {
+    fn columns_forward<T>(weights: &CentredColumns<T>, input: &[T], lower: &mut [T], upper: &mut [T]) = columns_body;
+}
+
+#[inline(always)]
+fn columns_body<T: Real, V: Vector<T>>(weights: &CentredColumns<T>, input: &[T], lower: &mut [T], upper: &mut [T]) {
+    let mut first = 0;
+    // SAFETY: outputs from `first` on fill whole registers inside the shapes that `forward_add` asserts.
+    unsafe {
+        while first + 4 * V::LANES <= weights.width {
+            columns_block::<T, V, 4>(weights, input, lower, upper, first);
+            first += 4 * V::LANES;
+        }
+        while first < weights.width {
+            columns_block::<T, V, 1>(weights, input, lower, upper, first);
+            first += V::LANES;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn columns_block<T: Real, V: Vector<T>, const N: usize>(
+    weights: &CentredColumns<T>,
+    input: &[T],
+    lower: &mut [T],
+    upper: &mut [T],
+    first: usize,
+) {
+    // SAFETY: the caller vouches for `N` registers from `first` on.
+    unsafe {
+        let zero = V::splat(T::zero());
+        let (mut centre, mut radius) = ([zero; N], [zero; N]);
+        for (i, &x) in input.iter().enumerate() {
+            let x = V::splat(x);
+            let magnitude = x.max(zero.sub(x));
+            let c = weights.centre.as_ptr().add(i * weights.width + first);
+            let r = weights.radius.as_ptr().add(i * weights.width + first);
+            for n in 0..N {
+                centre[n] = V::load(c.add(n * V::LANES)).mul_add(x, centre[n]);
+                radius[n] = V::load(r.add(n * V::LANES)).mul_add(magnitude, radius[n]);
+            }
+        }
+        for n in 0..N {
+            let at = lower.as_mut_ptr().add(first + n * V::LANES);
+            V::load(at).add(centre[n].sub(radius[n])).store(at);
+            let at = upper.as_mut_ptr().add(first + n * V::LANES);
+            V::load(at).add(centre[n].add(radius[n])).store(at);
+        }
+    }
+}
+
+impl<T: Real> IntervalRows<T> {
+    /// The rows of weights whose outputs come in `groups` of equal size, each padded to [`padded`] numbers.
+    #[must_use]
+    pub fn new(weights: &IntervalWeights<T>, groups: usize) -> Self {
+        let (out, inner) = weights.shape();
+        let (spans, entries) = weights.by_row();
+        let rows = spans.iter().map(|span| Row {
+            place: place(span.line, out, groups),
+            start: span.positive.start,
+            positive_end: span.positive.end,
+            negative_end: span.negative.end,
+            end: span.straddling.end,
+        });
+        Self {
+            inner,
+            width: groups * padded(out / groups),
+            entries: entries.to_vec(),
+            rows: rows.collect(),
+        }
+    }
+
+    /// Adds the product with an interval input to the bounds of the padded outputs. Inputs may be padded.
+    ///
+    /// # Panics
+    /// If a length does not fit.
+    pub fn forward_add(&self, input_lower: &[T], input_upper: &[T], lower: &mut [T], upper: &mut [T]) {
+        assert!(
+            input_lower.len().min(input_upper.len()) >= self.inner,
+            "bounds of {} inputs",
+            self.inner
+        );
+        assert_eq!([lower.len(), upper.len()], [self.width; 2], "padded outputs");
+        rows_forward(self, input_lower, input_upper, lower, upper);
+    }
+}
+
+simd_dispatch! {
+    fn rows_forward<T>(
+        weights: &IntervalRows<T>,
+        input_lower: &[T],
+        input_upper: &[T],
+        lower: &mut [T],
+        upper: &mut [T],
+    ) = rows_body;
+}
+
+#[inline(always)]
+fn rows_body<T: Real, V: Vector<T>>(
+    weights: &IntervalRows<T>,
+    input_lower: &[T],
+    input_upper: &[T],
+    lower: &mut [T],
+    upper: &mut [T],
+) {
+    for row in &weights.rows {
+        // SAFETY: `IntervalRows::new` takes places, entries and inputs from sorted weights of the asserted shape.
+        unsafe {
+            let mut sums = [V::splat(lower[row.place]), V::splat(upper[row.place])];
+            let positive = weights.entries.get_unchecked(row.start..row.positive_end);
+            add_plain(positive, input_lower, input_upper, &mut sums);
+            let negative = weights.entries.get_unchecked(row.positive_end..row.negative_end);
+            add_plain(negative, input_upper, input_lower, &mut sums);
+            for entry in weights.entries.get_unchecked(row.negative_end..row.end) {
+                let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
+                let a = V::splat(*input_lower.get_unchecked(entry.index as usize));
+                let b = V::splat(*input_upper.get_unchecked(entry.index as usize));
+                sums[0] = sums[0].add(w_upper.mul(a).min(w_lower.mul(b)));
+                sums[1] = sums[1].add(w_lower.mul(a).max(w_upper.mul(b)));
+            }
+            lower[row.place] = first_lane(sums[0]);
+            upper[row.place] = first_lane(sums[1]);
+        }
+    }
+}
+
+/// As its namesake for tiles: `near` is the input's bound that the lower bound reads.
+#[inline(always)]
+unsafe fn add_plain<T: Real, V: Vector<T>>(entries: &[Entry<T>], near: &[T], far: &[T], sums: &mut [V; 2]) {
+    for entry in entries {
+        // SAFETY: the caller vouches for the inputs in the list.
+        unsafe {
+            let near = *near.get_unchecked(entry.index as usize);
+            let far = *far.get_unchecked(entry.index as usize);
+            let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
+            let (near, far) = (V::splat(near), V::splat(far));
+            sums[0] = near.select_negative(w_upper, w_lower).mul_add(near, sums[0]);
+            sums[1] = far.select_negative(w_lower, w_upper).mul_add(far, sums[1]);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn first_lane<T: Real, V: Vector<T>>(vector: V) -> T {
+    let mut lanes = [T::zero(); LANES];
+    // SAFETY: a register has at most `LANES` lanes.
+    unsafe { vector.store(lanes.as_mut_ptr()) };
+    lanes[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Level, with_level};
+
+    /// Numbers in (-1, 1), some of them zero.
+    fn numbers<T: Real>(seed: &mut u64, count: usize) -> Vec<T> {
+        let mut next = |_| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let draw = (*seed >> 33) as f64 / f64::from(1_u32 << 30) - 1.0;
+            T::of(if draw.abs() < 0.05 { 0.0 } else { draw })
+        };
+        (0..count).map(&mut next).collect()
+    }
+
+    fn bounds<T: Real>(seed: &mut u64, count: usize) -> (Vec<T>, Vec<T>) {
+        let (a, b) = (numbers::<T>(seed, count), numbers::<T>(seed, count));
+        a.into_iter().zip(b).map(|(a, b)| (a.min(b), a.max(b))).unzip()
+    }
+
+    /// One sample against a tile whose samples are all that sample: the same bits, also in groups and at every level.
+    fn same_bits<T: Real>() {
+        let mut seed = 7;
+        for (out, inner, groups) in [(1, 1, 1), (5, 3, 1), (40, 40, 1), (12, 100, 4), (120, 34, 4)] {
+            let (w_lower, w_upper) = bounds::<T>(&mut seed, out * inner);
+            let (x_lower, x_upper) = bounds::<T>(&mut seed, inner);
+            let (b_lower, b_upper) = bounds::<T>(&mut seed, out);
+            let tile = |values: &[T]| -> Vec<T> { values.iter().flat_map(|&value| [value; LANES]).collect() };
+            let padded_outputs = |values: &[T]| {
+                let mut padded_values = vec![T::zero(); groups * padded(out / groups)];
+                for (index, &value) in values.iter().enumerate() {
+                    padded_values[place(index, out, groups)] = value;
+                }
+                padded_values
+            };
+            let mut centred = CentredWeights::new(out, inner);
+            centred.update(&w_lower, &w_upper);
+            let sorted = IntervalWeights::new(&w_lower, &w_upper, out, inner);
+            for &level in Level::available() {
+                with_level(level, || {
+                    let compare = |tiled: [Vec<T>; 2], single: [Vec<T>; 2]| {
+                        for (tiled, single) in tiled.iter().zip(&single) {
+                            for index in 0..out {
+                                let (expected, found) = (tiled[index * LANES], single[place(index, out, groups)]);
+                                assert!(
+                                    expected.as_f64().to_bits() == found.as_f64().to_bits(),
+                                    "{level:?} [{out}, {inner}] output {index}: {expected} and {found}"
+                                );
+                            }
+                        }
+                    };
+                    let mut tiled = [tile(&b_lower), tile(&b_upper)];
+                    let mut single = [padded_outputs(&b_lower), padded_outputs(&b_upper)];
+                    {
+                        let ([a, b], [c, d]) = (&mut tiled, &mut single);
+                        centred.forward_add(&tile(&x_lower), a, b, LANES);
+                        CentredColumns::new(&centred, groups).forward_add(&x_lower, c, d);
+                        sorted.forward_add(&tile(&x_lower), &tile(&x_upper), a, b, LANES);
+                        IntervalRows::new(&sorted, groups).forward_add(&x_lower, &x_upper, c, d);
+                    }
+                    compare(tiled, single);
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_sample_has_the_bits_of_a_tile() {
+        same_bits::<f32>();
+        same_bits::<f64>();
+    }
+}

@@ -1,0 +1,174 @@
+//! What a simulation knows of the time before its first step.
+
+use intervalid_data::{Channel, InitialState, Lags};
+use intervalid_interval::Real;
+
+use crate::error::{ModelError, Result};
+
+/// The samples before the first step, in physical units and in order of time: all channels of the oldest sample, then all
+/// of the next. Inputs and outputs both end at the sample just before the first step; older samples than
+/// [`HistoryNeeds`] tells are ignored.
+///
+/// Where there are fewer inputs than the model's lags reach back to, the missing ones are taken at the training mean, as
+/// at the beginning of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct History<'a> {
+    /// Past inputs.
+    pub inputs: &'a [f64],
+    /// Measured outputs.
+    pub outputs: &'a [f64],
+}
+
+/// How many samples of [`History`] a model uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryNeeds {
+    /// Samples of the inputs that the first step can make use of.
+    pub inputs: usize,
+    /// Samples of the inputs without which it cannot start: those of its warm-up.
+    pub least_inputs: usize,
+    /// Samples of the outputs, all of which it needs.
+    pub outputs: usize,
+}
+
+impl HistoryNeeds {
+    /// Those of a model with these lags and this start.
+    #[must_use]
+    pub fn new(lags: Lags, initial: InitialState) -> Self {
+        let warmup = initial.unscored();
+        Self {
+            inputs: lags.nd + lags.nx + warmup,
+            least_inputs: warmup,
+            outputs: match initial {
+                InitialState::ZeroPadded => 1,
+                InitialState::Measured => lags.ny,
+                InitialState::Warmup(steps) => steps + 1,
+            },
+        }
+    }
+}
+
+impl<'a> History<'a> {
+    /// Checks lengths and values, and leaves out what is not needed.
+    pub(super) fn checked(self, needs: HistoryNeeds, inputs: &[Channel], outputs: &[Channel]) -> Result<Self> {
+        Ok(Self {
+            inputs: rows("past inputs", self.inputs, inputs, needs.least_inputs, needs.inputs)?,
+            outputs: rows("past outputs", self.outputs, outputs, needs.outputs, needs.outputs)?,
+        })
+    }
+}
+
+fn rows<'a>(
+    what: &'static str,
+    values: &'a [f64],
+    channels: &[Channel],
+    least: usize,
+    most: usize,
+) -> Result<&'a [f64]> {
+    let count = channels.len();
+    if count == 0 && values.is_empty() {
+        return Ok(values);
+    }
+    if count == 0 || !values.len().is_multiple_of(count) {
+        return Err(ModelError::Length {
+            what,
+            found: format!("{} numbers", values.len()),
+            expected: format!("a multiple of {count}, one number per channel and sample"),
+        });
+    }
+    let found = values.len() / count;
+    if found < least {
+        return Err(ModelError::Length {
+            what,
+            found: format!("{found} samples"),
+            expected: format!("at least {least}, the last before the first step"),
+        });
+    }
+    let kept = &values[values.len() - found.min(most) * count..];
+    finite(what, kept, channels)?;
+    Ok(kept)
+}
+
+/// Whether all values, channel by channel, are numbers.
+pub(super) fn finite(what: &'static str, values: &[f64], channels: &[Channel]) -> Result<()> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(position) => Err(ModelError::NotFinite {
+            what,
+            channel: channels[position % channels.len()].name.clone(),
+            value: values[position],
+        }),
+    }
+}
+
+/// The last inputs, normalised, as a ring.
+#[derive(Clone, Debug)]
+pub(super) struct InputTaps<T> {
+    channels: usize,
+    samples: usize,
+    /// Place of the newest sample.
+    newest: usize,
+    values: Vec<T>,
+}
+
+impl<T: Real> InputTaps<T> {
+    /// Room for the inputs that `lags` reach back to, all at the training mean.
+    pub(super) fn new(lags: Lags, channels: usize) -> Self {
+        let samples = lags.nd + lags.input_taps();
+        Self {
+            channels,
+            samples,
+            newest: 0,
+            values: vec![T::zero(); samples * channels],
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.values.fill(T::zero());
+    }
+
+    pub(super) fn push(&mut self, sample: impl Iterator<Item = T>) {
+        self.newest = (self.newest + self.samples - 1) % self.samples;
+        let at = self.newest * self.channels;
+        for (to, value) in self.values[at..at + self.channels].iter_mut().zip(sample) {
+            *to = value;
+        }
+    }
+
+    fn sample(&self, age: usize) -> &[T] {
+        let at = (self.newest + age) % self.samples * self.channels;
+        &self.values[at..at + self.channels]
+    }
+
+    /// Writes the taps from the dead time on, newest first.
+    pub(super) fn write(&self, lags: Lags, to: &mut [T]) {
+        for (tap, to) in to.chunks_exact_mut(self.channels.max(1)).enumerate() {
+            to.copy_from_slice(self.sample(lags.nd + tap));
+        }
+    }
+
+    /// All samples, newest first.
+    pub(super) fn save(&self) -> Vec<f64> {
+        let samples = (0..self.samples).flat_map(|age| self.sample(age));
+        samples.map(|value| value.as_f64()).collect()
+    }
+
+    pub(super) fn restore(&mut self, saved: &[f64]) {
+        self.newest = 0;
+        for (to, &value) in self.values.iter_mut().zip(saved) {
+            *to = T::of(value);
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+}
+
+/// Moves output lags on by one sample: `[lag][output]`, newest first.
+pub(super) fn push_outputs<T: Copy>(lags: &mut [T], newest: impl ExactSizeIterator<Item = T>) {
+    let outputs = newest.len();
+    lags.copy_within(..lags.len() - outputs, outputs);
+    for (to, value) in lags.iter_mut().zip(newest) {
+        *to = value;
+    }
+}

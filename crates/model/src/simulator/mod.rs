@@ -1,0 +1,15 @@
+//! A model in use: one sample in, one prediction with its band out.
+
+mod engine;
+mod history;
+mod linear;
+mod networks;
+#[expect(clippy::module_inception, reason = "the file of the type Simulator")]
+mod simulator;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use history::{History, HistoryNeeds};
+pub use simulator::{Prediction, Simulator};
+pub use state::SimulatorState;
