@@ -36,6 +36,9 @@ pub struct MergeSummary {
 /// different results of one run, or if a database cannot be read or written.
 pub fn merge_studies(folder: impl AsRef<Path>, shards: &[impl AsRef<Path>]) -> Result<MergeSummary> {
     let folder = folder.as_ref();
+    if shards.is_empty() {
+        return Err(StudyError::value("shards", "[]", "at least one folder"));
+    }
     let stores = open_shards(folder, shards)?;
     let spec = widest(folder, &stores)?;
     let is_new = !folder.join(FILE).exists();
@@ -101,9 +104,8 @@ fn widest(folder: &Path, shards: &[Opened]) -> Result<Spec> {
         Err(StudyError::NoStudy { .. }) => {}
         Err(error) => return Err(error),
     }
-    let Some((_, widest)) = specs.iter().max_by_key(|(_, spec)| spec.seeds.len()).cloned() else {
-        return Err(StudyError::value("shards", "[]", "at least one folder"));
-    };
+    let most = specs.iter().max_by_key(|(_, spec)| spec.seeds.len());
+    let (_, widest) = most.expect("there is at least one shard").clone();
     match specs.iter().find(|(_, spec)| !spec.continues_as(&widest)) {
         None => Ok(widest),
         Some((odd, spec)) => Err(StudyError::Merge {
