@@ -92,7 +92,16 @@ fn build(interpreter: &Path, folder: &Path, tests: &Path) -> anyhow::Result<Outc
     let mut command = Command::new(program(&tools, "maturin"));
     command
         // Without debug information, which would be most of the wheel.
-        .args(["build", "--locked", "--strip", "--features", "like-tests", "--profile", PROFILE, "--out"])
+        .args([
+            "build",
+            "--locked",
+            "--strip",
+            "--features",
+            "like-tests",
+            "--profile",
+            PROFILE,
+            "--out",
+        ])
         .arg(&wheels)
         .arg("--interpreter")
         .arg(program(&tools, "python"))
@@ -141,7 +150,14 @@ fn types(interpreter: &Path, folder: &Path, tests: &Path) -> anyhow::Result<Outc
 
 fn pytest(folder: &Path) -> anyhow::Result<Outcome> {
     // The program that the tests of the command line build for themselves.
-    let built = execute(&mut cargo(&["test", "--locked", "--workspace", "--no-run", "--test", "cli"]))?;
+    let built = execute(&mut cargo(&[
+        "test",
+        "--locked",
+        "--workspace",
+        "--no-run",
+        "--test",
+        "cli",
+    ]))?;
     if !matches!(built, Outcome::Passed) {
         return Ok(built);
     }

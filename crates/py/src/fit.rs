@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use intervalid_data::{Dataset, Experiment, Part, Segment, Split, SplitFractions, known_dataset};
+use intervalid_data::{Dataset, Experiment, Part, Segment, Split, SplitFractions};
 use intervalid_model::{
     AutoConfig, AutoInfo, AutoOptions, AutoProgress, FitConfig, FitOptions, FitResult, FitRuns, Model as AnyModel,
     ModelError, Plan, Progress, StopReason, TrainInfo, calibrate_on_blocks, fit_auto,
 };
 use intervalid_report::{Baseline, FitReport, PartBands, fit_page};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -62,14 +62,8 @@ pub(crate) fn fit(
 ) -> PyResult<Fit> {
     let dataset = Arc::clone(&record.dataset);
     let settings = crate::convert::settings(settings)?;
-    let budget = budget
-        .map(|seconds| {
-            Duration::try_from_secs_f64(seconds).map_err(|_| {
-                PyValueError::new_err(format!("budget = {seconds}: expected a positive number of seconds"))
-            })
-        })
-        .transpose()?;
-    let plan = plan(dataset.name(), &settings, search, calibrate).map_err(error::model)?;
+    let budget = budget.map(duration).transpose()?;
+    let plan = plan(record.known.unwrap_or_default(), &settings, search, calibrate).map_err(error::model)?;
     let fractions = SplitFractions::new(split.0, split.1, split.2).map_err(error::data)?;
     let split = Split::new(&dataset, fractions).map_err(error::data)?;
     plan.check(&dataset, &split).map_err(error::model)?;
@@ -97,15 +91,23 @@ pub(crate) fn fit(
     })
 }
 
+fn duration(seconds: f64) -> PyResult<Duration> {
+    let positive = Some(seconds).filter(|seconds| *seconds > 0.0);
+    positive
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| {
+            let message = format!("budget = {seconds} is not allowed: expected a positive number of seconds");
+            error::exception("OptionError", message, "Option")
+        })
+}
+
 fn plan(dataset: &str, settings: &toml::Table, search: bool, calibrate: bool) -> Result<Plan, ModelError> {
-    // As on the command line, a name outside the catalogue has no settings of its own.
-    let name = known_dataset(dataset).map_or("", |known| known.name);
     if search {
         let config = AutoConfig::from_settings(settings)?;
         config.check()?;
         return Ok(Plan::Search(config));
     }
-    let config = FitConfig::from_settings(name, settings)?;
+    let config = FitConfig::from_settings(dataset, settings)?;
     config.check()?;
     Ok(Plan::One {
         config: Box::new(config),
@@ -219,7 +221,7 @@ impl Fit {
         self.interrupted
     }
 
-    /// Whether every stage of training was at least begun, so that the band was trained.
+    /// One dict per stage of training that was begun, in order.
     #[getter]
     fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let stage = |stage: &intervalid_model::StageInfo| {
@@ -285,8 +287,13 @@ impl Fit {
     ) -> PyResult<()> {
         let test = test.map(|record| Arc::clone(&record.dataset));
         let html = py.detach(|| self.page(test.as_deref(), code, threads))?;
-        write(&path, html.as_bytes())
-            .map_err(|error| PyOSError::new_err(format!("{}: the report cannot be written: {error}", path.display())))
+        write(&path, html.as_bytes()).map_err(|reason| {
+            // Without the name of the temporary file, which means nothing to a user.
+            let reason = reason.to_string();
+            let reason = reason.split(" at path ").next().unwrap_or_default();
+            let message = format!("{}: the report cannot be written: {reason}", path.display());
+            error::exception("ReportFileError", message, "File")
+        })
     }
 }
 

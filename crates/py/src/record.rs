@@ -21,6 +21,8 @@ pub(crate) type ChannelNames = Vec<(String, Option<String>)>;
 #[pyclass(frozen, module = "intervalid._intervalid")]
 pub(crate) struct Record {
     pub(crate) dataset: Arc<Dataset>,
+    /// Its name in the catalogue, where it was asked for by that; a file of the same name is somebody's own.
+    pub(crate) known: Option<&'static str>,
 }
 
 fn channels(names: ChannelNames) -> Vec<Channel> {
@@ -44,12 +46,14 @@ pub(crate) fn available_data(data_dir: Option<PathBuf>) -> Vec<String> {
 impl Record {
     /// From columns: (name, unit) of every channel, and per experiment its name, input columns and output columns.
     #[new]
+    #[pyo3(signature = (name, inputs, outputs, sample_time, experiments, known=None))]
     fn new(
         name: String,
         inputs: ChannelNames,
         outputs: ChannelNames,
         sample_time: Option<f64>,
         experiments: Vec<(String, Vec<Bound<'_, PyAny>>, Vec<Bound<'_, PyAny>>)>,
+        known: Option<&str>,
     ) -> PyResult<Self> {
         let mut checked = Vec::with_capacity(experiments.len());
         for (name, inputs, outputs) in experiments {
@@ -59,6 +63,7 @@ impl Record {
         let dataset = Dataset::new(name, channels(inputs), channels(outputs), sample_time, checked);
         Ok(Self {
             dataset: Arc::new(dataset.map_err(error::data)?),
+            known: known.and_then(known_dataset).map(|known| known.name),
         })
     }
 
@@ -93,12 +98,23 @@ impl Record {
             options.missing = MissingPolicy::Split;
         }
         let dataset = py.detach(|| load(&data, data_dir.as_deref(), &options));
+        let known = match data.as_slice() {
+            [name] => known_dataset(name).map(|known| known.name),
+            _ => None,
+        };
         Ok(Self {
             dataset: Arc::new(dataset.map_err(error::data)?),
+            known,
         })
     }
 
-    /// Name for messages; a known one means the paper's settings for it.
+    /// Its name in the catalogue of data sets, whose settings in the paper are then its preset.
+    #[getter]
+    fn known(&self) -> Option<&'static str> {
+        self.known
+    }
+
+    /// Name for messages.
     #[getter]
     fn name(&self) -> &str {
         self.dataset.name()
@@ -132,7 +148,7 @@ impl Record {
     /// The paper's shares of training, validation and test, for a data set with a known name.
     #[getter]
     fn known_split(&self) -> Option<(f64, f64, f64)> {
-        let split = known_dataset(self.dataset.name())?.split();
+        let split = known_dataset(self.known?)?.split();
         Some((split.train, split.validation, split.test))
     }
 

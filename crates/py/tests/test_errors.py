@@ -21,7 +21,7 @@ def test_all_exceptions_are_exported_and_of_one_family() -> None:
 
 
 def test_every_class_that_the_library_raises_exists() -> None:
-    source = (ROOT / "crates/py/src/error.rs").read_text()
+    source = "".join(path.read_text() for path in (ROOT / "crates/py/src").glob("*.rs"))
     names = set(re.findall(r'"(\w+Error)"', source))
     assert len(names) > 10
     assert names <= set(errors.__all__), names - set(errors.__all__)
@@ -49,6 +49,14 @@ def test_files(tmp_path: pathlib.Path) -> None:
         iv.load_data("hair-dryer", decimal=";")
 
 
+def test_a_file_named_like_a_known_data_set_is_the_users_own(dryer: iv.Record, tmp_path: pathlib.Path) -> None:
+    dryer.to_pandas().to_csv(tmp_path / "hair_dryer.csv", index=False)
+    own = iv.load_data(tmp_path / "hair_dryer.csv")
+    assert own.split is None and dryer[:500].split == (0.4, 0.1, 0.5)
+    batch = [iv.IntervalNODE(epochs=1, lags=(2, 2, 3)).fit(record).config_["batch"] for record in (own, dryer[:900])]
+    assert batch == [64, 32]
+
+
 def test_a_damaged_pickle_is_refused(fitted: iv.IntervalNODE) -> None:
     content = bytearray(fitted.model_.to_bytes())
     content[-1] ^= 1
@@ -68,7 +76,7 @@ def test_not_fitted_is_also_that_of_scikit_learn() -> None:
 def test_saving_where_nothing_can_be_written(fitted: iv.IntervalNODE, tmp_path: pathlib.Path) -> None:
     with pytest.raises(errors.ModelFileError):
         fitted.save(tmp_path / "no folder" / "model.safetensors")
-    with pytest.raises(OSError, match="report cannot be written"):
+    with pytest.raises(errors.ReportFileError, match="report cannot be written"):
         fitted.report(tmp_path / "no folder" / "report.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -116,6 +116,7 @@ class Estimator:
         u and y are arrays or tables (NumPy, pandas, polars, Arrow), or lists of them: several experiments. A :class:`Record`
         is both in one. ``None`` for u is a time series without inputs. The samples are split in the order of time as the
         parameter ``split`` says; by default the last fifth is for choosing the epoch, and nothing is left out as a test.
+        ``sample_time`` in seconds and ``name`` are for plots and reports.
 
         Ctrl-C stops training with the best epoch so far: the estimator is fitted, and ``KeyboardInterrupt`` goes on to the
         caller.

@@ -58,6 +58,7 @@ class Record:
         outputs: Sequence[tuple[str, str | None]],
         sample_time: float | None,
         experiments: Sequence[tuple[str, Sequence[npt.NDArray[Any]], Sequence[npt.NDArray[Any]]]],
+        known: str | None = None,
     ) -> Record: ...
     @staticmethod
     def load(
@@ -72,6 +73,8 @@ class Record:
         split_at_gaps: bool = False,
         data_dir: str | os.PathLike[str] | None = None,
     ) -> Record: ...
+    @property
+    def known(self) -> str | None: ...
     @property
     def name(self) -> str: ...
     @property

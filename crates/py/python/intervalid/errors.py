@@ -33,6 +33,7 @@ __all__ = [
     "OptionError",
     "OrderError",
     "ReportError",
+    "ReportFileError",
     "RunDivergedError",
     "SettingError",
     "ShapeError",
@@ -161,6 +162,10 @@ class ModelFormatError(IntervalidError, ValueError):
 
 class ReportError(IntervalidError, RuntimeError):
     """A report cannot be made."""
+
+
+class ReportFileError(IntervalidError, OSError):
+    """A report cannot be written."""
 
 
 class StudyError(IntervalidError):

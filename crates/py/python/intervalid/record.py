@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _intervalid
 from ._arrays import ArrayLike, Column, Table, experiments, names_of
-from .errors import MissingDependencyError, ShapeError
+from .errors import MissingDependencyError, OptionError, ShapeError
 
 if TYPE_CHECKING:
     import pandas
@@ -76,7 +76,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Its name; one of the known data sets means the paper's settings for it."""
+        """Its name, for messages and reports."""
         return self._record.name
 
     @property
@@ -131,7 +131,9 @@ class Record:
             outputs: list[Column] = [self._record.output(number, i)[rows] for i in range(len(self.outputs))]
             experiments.append((name, inputs, outputs))
         parts = self._record
-        return Record._of(_intervalid.Record(parts.name, parts.inputs, parts.outputs, parts.sample_time, experiments))
+        return Record._of(
+            _intervalid.Record(parts.name, parts.inputs, parts.outputs, parts.sample_time, experiments, parts.known)
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(f"'{name}'" for name in self.outputs)
@@ -182,14 +184,16 @@ def load_data(
     changes where a new experiment starts; several files are several experiments. ``missing="split"`` starts a new experiment
     after a gap. ``decimal=","`` reads decimal commas.
 
+    A data set that is known by name, such as ``"hair-dryer"``, brings its settings in the paper along.
+
     >>> from intervalid import load_data
     >>> load_data("hair-dryer")
     Record('hair-dryer', 1000 samples of 'y' from 'u', one every 0.08 s)
     """
     if decimal not in (".", ","):
-        raise ValueError(f"decimal = {decimal!r}: expected '.' or ','")
+        raise OptionError(f"decimal = {decimal!r}: expected '.' or ','")
     if missing not in ("error", "split"):
-        raise ValueError(f"missing = {missing!r}: expected 'error' or 'split'")
+        raise OptionError(f"missing = {missing!r}: expected 'error' or 'split'")
     return Record._of(
         _intervalid.Record.load(
             [os.fspath(item) for item in data],
