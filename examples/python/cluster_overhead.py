@@ -55,16 +55,16 @@ def bare(runs: int, out: pathlib.Path) -> tuple[float, float]:
     return computed - started, recorded - computed
 
 
-def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+def main(runs: int) -> None:
     pool = concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
     executors: dict[str, Any] = {"local": "local", "process pool": pool}
     closers: list[Callable[[], object]] = [pool.shutdown]
     try:
         ray: Any = importlib.import_module("ray")
-        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+        if not ray.is_initialized():
+            ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+            closers.append(ray.shutdown)
         executors["ray"] = "ray"
-        closers.append(ray.shutdown)
     except ImportError:
         print("Ray is not installed: left out", file=sys.stderr)
     try:
@@ -98,4 +98,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

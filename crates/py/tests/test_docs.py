@@ -16,8 +16,10 @@ import intervalid
 from conftest import ROOT
 
 MODULES = [name for _, name, _ in pkgutil.iter_modules(intervalid.__path__, "intervalid.") if not name.endswith("._intervalid")]
-EXAMPLES = sorted((ROOT / "examples/python").glob("*.py"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+#: What needs a cluster is run in test_study_clusters.py.
+CLUSTERS = ("cluster", "cluster_overhead")
+EXAMPLES = [path for path in sorted((ROOT / "examples/python").glob("*.py")) if path.stem not in CLUSTERS]
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.stem not in CLUSTERS]
 
 
 @pytest.mark.parametrize("name", ["intervalid", *MODULES])

@@ -185,7 +185,7 @@ def test_a_process_pool(small: pathlib.Path, tmp_path: pathlib.Path) -> None:
         assert study.run(SMALL, out=tmp_path, executor=pool).done == 8
         assert content(tmp_path) == content(small)
         # A pool does not survive its workers: what was finished does.
-        pids = list(pool._processes)
+        pids = list(pool._processes or {})
         killer = threading.Timer(0.5, lambda: os.kill(pids[0], signal.SIGKILL))
         killer.start()
         with pytest.raises(errors.WorkersLostError, match="run the study again"):

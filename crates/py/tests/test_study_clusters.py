@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import runpy
 import signal
 import threading
 import time
@@ -138,6 +139,15 @@ def test_the_guide_says_what_works(
         exec(block, {"__name__": "__main__"})
     for out in ("on-ray", "on-dask", "in-a-pool"):
         assert content(tmp_path / out) == reference["small"], out
+
+
+def test_the_overhead_is_measured(ray: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    _require("distributed")
+    example = pathlib.Path(__file__).parents[3] / "examples/python/cluster_overhead.py"
+    runpy.run_path(str(example))["main"](3)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+    names = [row.split(" | ")[0].strip("| ") for row in rows[1:]]
+    assert names == ["computing", "recording", "local", "process pool", "ray", "dask"]
 
 
 def test_dask(reference: dict[str, list[Any]], tmp_path: pathlib.Path) -> None:

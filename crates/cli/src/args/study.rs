@@ -33,11 +33,12 @@ Examples:
   intervalid study run paper-quick --out quick          minutes, a first look
   intervalid study run paper --out paper --jobs 2       all tables and figures of the paper
   intervalid study run my-study.toml --out my-study
-  intervalid study run paper --out paper-3 --shard 3/8  one eighth of it; study merge puts eighths together
+  intervalid study run paper --out paper-3 --shard 3/8  one eighth of it, see study merge
   intervalid study run paper --print > my-study.toml    a start for a study of your own
 
-A study that was interrupted goes on when the same command is run again. In a Slurm array (#SBATCH --array=1-8):
---shard $SLURM_ARRAY_TASK_ID/8. Kubernetes counts from 0: --shard $((JOB_COMPLETION_INDEX + 1))/8.";
+A study that was interrupted goes on when the same command is run again.
+A Slurm array from 1 to 8 has --shard $SLURM_ARRAY_TASK_ID/8.
+Kubernetes counts from 0 and has --shard $((JOB_COMPLETION_INDEX + 1))/8.";
 
 const MERGE_EXAMPLES: &str = "\
 Examples:
