@@ -5,7 +5,7 @@
 //! kernels, so a step gives the same bits as a tile that holds the step.
 
 use super::centred_product::CentredWeights;
-use super::interval_product::{Entry, IntervalWeights};
+use super::interval_product::IntervalWeights;
 use super::vector::Vector;
 use super::{LANES, padded};
 use crate::real::Real;
@@ -20,14 +20,27 @@ pub struct CentredColumns<T> {
     radius: Vec<T>,
 }
 
-/// [`IntervalWeights`] for one sample.
+/// [`IntervalWeights`] for one sample: both bounds of a row lie side by side in one register.
 #[derive(Clone, Debug)]
 pub struct IntervalRows<T> {
     inner: usize,
     width: usize,
-    entries: Vec<Entry<T>>,
-    rows: Vec<Row>,
+    sorted: SortedRows<T>,
+    /// `[a, b, a, b]` of every input `[a, b]`: read from the first place it is (a, b), from the second (b, a).
+    pairs: Vec<T>,
 }
+
+#[derive(Clone, Debug)]
+struct SortedRows<T> {
+    rows: Vec<Row>,
+    /// Input of every weight.
+    indices: Vec<u32>,
+    /// `[w, W, w, W]` of every weight `[w, W]`, likewise.
+    weights: Vec<T>,
+}
+
+/// Numbers that a weight or an input takes.
+const QUAD: usize = 4;
 
 /// Where the classes of a row end in the list of entries, and where its output lies.
 #[derive(Clone, Debug)]
@@ -141,11 +154,21 @@ impl<T: Real> IntervalRows<T> {
             negative_end: span.negative.end,
             end: span.straddling.end,
         });
+        let mut quads: Vec<T> = entries
+            .iter()
+            .flat_map(|entry| [entry.lower, entry.upper, entry.lower, entry.upper])
+            .collect();
+        // A register read at the last weight ends behind it.
+        quads.resize(quads.len() + LANES, T::zero());
         Self {
             inner,
             width: groups * padded(out / groups),
-            entries: entries.to_vec(),
-            rows: rows.collect(),
+            sorted: SortedRows {
+                rows: rows.collect(),
+                indices: entries.iter().map(|entry| entry.index).collect(),
+                weights: quads,
+            },
+            pairs: vec![T::zero(); QUAD * inner + LANES],
         }
     }
 
@@ -153,78 +176,68 @@ impl<T: Real> IntervalRows<T> {
     ///
     /// # Panics
     /// If a length does not fit.
-    pub fn forward_add(&self, input_lower: &[T], input_upper: &[T], lower: &mut [T], upper: &mut [T]) {
+    pub fn forward_add(&mut self, input_lower: &[T], input_upper: &[T], lower: &mut [T], upper: &mut [T]) {
         assert!(
             input_lower.len().min(input_upper.len()) >= self.inner,
             "bounds of {} inputs",
             self.inner
         );
         assert_eq!([lower.len(), upper.len()], [self.width; 2], "padded outputs");
-        rows_forward(self, input_lower, input_upper, lower, upper);
+        let inputs = input_lower.iter().zip(input_upper);
+        for (quad, (&a, &b)) in self.pairs.chunks_exact_mut(QUAD).zip(inputs.take(self.inner)) {
+            quad.copy_from_slice(&[a, b, a, b]);
+        }
+        rows_forward(&self.sorted, &self.pairs, lower, upper);
     }
 }
 
 simd_dispatch! {
-    fn rows_forward<T>(
-        weights: &IntervalRows<T>,
-        input_lower: &[T],
-        input_upper: &[T],
-        lower: &mut [T],
-        upper: &mut [T],
-    ) = rows_body;
+    fn rows_forward<T>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) = rows_body;
 }
 
 #[inline(always)]
-fn rows_body<T: Real, V: Vector<T>>(
-    weights: &IntervalRows<T>,
-    input_lower: &[T],
-    input_upper: &[T],
-    lower: &mut [T],
-    upper: &mut [T],
-) {
-    for row in &weights.rows {
-        // SAFETY: `IntervalRows::new` takes places, entries and inputs from sorted weights of the asserted shape.
-        unsafe {
-            let mut sums = [V::splat(lower[row.place]), V::splat(upper[row.place])];
-            let positive = weights.entries.get_unchecked(row.start..row.positive_end);
-            add_plain(positive, input_lower, input_upper, &mut sums);
-            let negative = weights.entries.get_unchecked(row.positive_end..row.negative_end);
-            add_plain(negative, input_upper, input_lower, &mut sums);
-            for entry in weights.entries.get_unchecked(row.negative_end..row.end) {
-                let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
-                let a = V::splat(*input_lower.get_unchecked(entry.index as usize));
-                let b = V::splat(*input_upper.get_unchecked(entry.index as usize));
-                sums[0] = sums[0].add(w_upper.mul(a).min(w_lower.mul(b)));
-                sums[1] = sums[1].add(w_lower.mul(a).max(w_upper.mul(b)));
-            }
-            lower[row.place] = first_lane(sums[0]);
-            upper[row.place] = first_lane(sums[1]);
-        }
-    }
-}
-
-/// As its namesake for tiles: `near` is the input's bound that the lower bound reads.
-#[inline(always)]
-unsafe fn add_plain<T: Real, V: Vector<T>>(entries: &[Entry<T>], near: &[T], far: &[T], sums: &mut [V; 2]) {
-    for entry in entries {
-        // SAFETY: the caller vouches for the inputs in the list.
-        unsafe {
-            let near = *near.get_unchecked(entry.index as usize);
-            let far = *far.get_unchecked(entry.index as usize);
-            let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
-            let (near, far) = (V::splat(near), V::splat(far));
-            sums[0] = near.select_negative(w_upper, w_lower).mul_add(near, sums[0]);
-            sums[1] = far.select_negative(w_lower, w_upper).mul_add(far, sums[1]);
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn first_lane<T: Real, V: Vector<T>>(vector: V) -> T {
+fn rows_body<T: Real, V: Vector<T>>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) {
+    let (indices, weights) = (sorted.indices.as_slice(), sorted.weights.as_ptr());
+    let pairs = pairs.as_ptr();
     let mut lanes = [T::zero(); LANES];
-    // SAFETY: a register has at most `LANES` lanes.
-    unsafe { vector.store(lanes.as_mut_ptr()) };
-    lanes[0]
+    // The lower bound is the least of two products, the upper bound the largest.
+    lanes[0] = -T::one();
+    // SAFETY: `IntervalRows::new` takes places, entries and inputs from sorted weights of the asserted shape, and pads
+    // weights and pairs by a whole register.
+    unsafe {
+        let is_lower = V::load(lanes.as_ptr());
+        for row in &sorted.rows {
+            (lanes[0], lanes[1]) = (lower[row.place], upper[row.place]);
+            let mut sums = V::load(lanes.as_ptr());
+            for entry in row.start..row.positive_end {
+                let x = V::load(pairs.add(QUAD * *indices.get_unchecked(entry) as usize));
+                sums = signed(weights.add(QUAD * entry), x).mul_add(x, sums);
+            }
+            for entry in row.positive_end..row.negative_end {
+                let x = V::load(pairs.add(QUAD * *indices.get_unchecked(entry) as usize + 1));
+                sums = signed(weights.add(QUAD * entry), x).mul_add(x, sums);
+            }
+            for entry in row.negative_end..row.end {
+                let pair = pairs.add(QUAD * *indices.get_unchecked(entry) as usize);
+                let quad = weights.add(QUAD * entry);
+                let with_a = V::load(quad.add(1)).mul(V::splat(*pair));
+                let with_b = V::load(quad).mul(V::splat(*pair.add(1)));
+                sums = sums.add(is_lower.select_negative(with_a.min(with_b), with_a.max(with_b)));
+            }
+            sums.store(lanes.as_mut_ptr());
+            (lower[row.place], upper[row.place]) = (lanes[0], lanes[1]);
+        }
+    }
+}
+
+/// The end of a weight that counts: (w, W), or (W, w) in the lanes where x is negative.
+///
+/// # Safety
+/// `quad` is a weight in its list.
+#[inline(always)]
+unsafe fn signed<T: Real, V: Vector<T>>(quad: *const T, x: V) -> V {
+    // SAFETY: the list is padded by a whole register.
+    unsafe { x.select_negative(V::load(quad.add(1)), V::load(quad)) }
 }
 
 #[cfg(test)]
