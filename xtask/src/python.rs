@@ -11,8 +11,9 @@ use crate::step::{Outcome, cargo, execute};
 /// Oldest interpreter that the package supports, and a program that is content with it.
 const SUPPORTED: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
-/// Builds the wheel with the profile of the Rust tests, so that what they compiled is used again.
-const PROFILE: &str = "test";
+/// Builds the wheel with settings of the Rust tests, so that what they compiled is used again. (`test` itself would make a test
+/// program of the library.)
+const PROFILE: &str = "dev";
 
 /// Everything: wheel, an environment with nothing else, and one with all that the tests need.
 pub(crate) fn python() -> anyhow::Result<Outcome> {

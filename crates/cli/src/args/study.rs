@@ -76,7 +76,7 @@ pub(crate) struct RunArgs {
     /// Fits at once; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// Only this share of the runs, counted from 1: 1/N … N/N
+    /// Only this share of the runs, counted from 1: 1/N to N/N
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
     /// Print the study's file and stop
