@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::root;
-use crate::step::{Outcome, execute};
+use crate::step::Outcome;
+use crate::{root, venv};
 
 /// Compilers and their Debian packages.
 const COMPILERS: [(&str, &str); 3] = [
@@ -16,9 +16,13 @@ const COMPILERS: [(&str, &str); 3] = [
 /// Variable by which the tests find the interpreter.
 pub(crate) const PYTHON_VARIABLE: &str = "INTERVALID_DEPLOY_PYTHON";
 
+fn folder() -> PathBuf {
+    venv::target().join("deploy-venv")
+}
+
 /// The interpreter of the environment, whether it is there or not.
 pub(crate) fn python() -> PathBuf {
-    root().join("target/deploy-venv/bin/python")
+    venv::program(&folder(), "python")
 }
 
 /// Makes the Python environment with the pinned packages, and reports tools without which tests check nothing.
@@ -48,23 +52,20 @@ pub(crate) fn tools() -> anyhow::Result<Outcome> {
 fn environment() -> anyhow::Result<Outcome> {
     let requirements = root().join("crates/deploy/tests/requirements.txt");
     let wanted = std::fs::read_to_string(&requirements)?;
-    let folder = root().join("target/deploy-venv");
+    let folder = folder();
     let installed = folder.join("installed.txt");
     if python().is_file() && std::fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
         return Ok(Outcome::Passed);
     }
-    let interpreter = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-    let mut create = Command::new(interpreter);
-    create.args(["-m", "venv", "--clear"]).arg(&folder);
-    let mut install = Command::new(python());
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
-    install.arg(&requirements);
-    for command in [&mut create, &mut install] {
-        match execute(command) {
-            Ok(Outcome::Passed) => {}
-            Ok(other) => return Ok(other),
-            Err(error) => return Ok(Outcome::Failed(format!("{error:#}"))),
-        }
+    let Some(interpreter) = venv::interpreter() else {
+        return Ok(Outcome::Failed(
+            "no Python 3.10 or later with venv; set PYTHON to one".into(),
+        ));
+    };
+    match venv::make(&interpreter, &folder, &[&requirements]) {
+        Ok(Outcome::Passed) => {}
+        Ok(other) => return Ok(other),
+        Err(error) => return Ok(Outcome::Failed(format!("{error:#}"))),
     }
     std::fs::write(installed, wanted)?;
     Ok(Outcome::Passed)

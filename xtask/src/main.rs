@@ -6,6 +6,7 @@ mod python;
 mod repository;
 mod step;
 mod test;
+mod venv;
 
 use std::{path::PathBuf, process::ExitCode};
 
