@@ -2,8 +2,8 @@
 //! holds the records the pages speak of.
 //!
 //! A block marked `sh` is run line by line. A block marked `text output` after it is what its last command prints, word
-//! for word; a line `...` in it stands for any lines. A block marked `python onnxruntime` is run too. Other blocks are not compared: what a network prints depends on how
-//! long it was trained.
+//! for word; a line `...` in it stands for any lines. Blocks marked `python onnxruntime` and `python fmpy` are run too. Other
+//! blocks are not compared: what a network prints depends on how long it was trained.
 //!
 //! Training is cut short, or the guide would take minutes: a script named `intervalid` stands in front of the program
 //! and adds `--epochs 3` to `demo` and to fits with the paper's settings where the page names no epochs, and runs a tiny
@@ -23,7 +23,7 @@ use crate::support::Folder;
 /// Lines that build and install programs and packages, which tests have done already.
 const INSTALLATION: [&str; 3] = ["cargo ", "git clone ", "pip "];
 
-/// How the Python interpreter with onnxruntime that `cargo xtask test` prepares is started.
+/// How the Python interpreter with onnxruntime and fmpy that `cargo xtask test` prepares is started.
 const PYTHON: &str = "\"$INTERVALID_DEPLOY_PYTHON\"";
 
 const SMALL_STUDY: &str = "name = 'paper'\ndatasets = ['hair-dryer']\nmodels = ['inode', 'arx']\nstrategies = ['cascade']\n\
@@ -62,7 +62,7 @@ fn steps(page: &str) -> Vec<Step> {
                     output: None,
                 }));
             }
-            "python onnxruntime" => {
+            "python onnxruntime" | "python fmpy" => {
                 let program = block.join("\n");
                 assert!(!program.contains('\''), "quotes of the shell: {program}");
                 steps.push(Step {
@@ -118,6 +118,7 @@ fn prepare(folder: &Folder) {
     for (name, samples, seed) in [("my", 500, 1), ("new", 200, 2), ("run1", 250, 3), ("run2", 250, 4)] {
         folder.write(&format!("{name}.csv"), table(&tank(samples, seed), ["valve", "level"]));
     }
+    folder.write("record.csv", table(&tank(300, 10), ["u", "y"]));
     let german = table(&tank(300, 5), ["valve", "level"])
         .replace(',', ";")
         .replace('.', ",");
@@ -192,7 +193,10 @@ fn run(page: &str, text: &str) {
         }
         let python = python();
         if command.starts_with(PYTHON) && !python.is_file() {
-            skipped(&format!("{page}: no Python with onnxruntime at {}", python.display()));
+            skipped(&format!(
+                "{page}: no Python with onnxruntime and fmpy at {}",
+                python.display()
+            ));
             continue;
         }
         let done = Command::new("sh")
