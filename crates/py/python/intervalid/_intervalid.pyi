@@ -12,11 +12,20 @@ __all__ = [
     "Model",
     "Record",
     "Simulator",
+    "StudyDriver",
+    "StudyStop",
+    "StudyTask",
     "__version__",
     "available_data",
     "band_metrics",
     "defaults",
     "fit",
+    "study_execute",
+    "study_merge",
+    "study_runs",
+    "study_spec",
+    "study_status",
+    "study_table",
 ]
 
 __version__: str
