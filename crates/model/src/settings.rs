@@ -1,6 +1,7 @@
 //! Configurations from keys and values, as configuration files and callers from other languages give them.
 
 use intervalid_data::Lags;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use crate::auto::AutoConfig;
@@ -30,19 +31,8 @@ impl FitConfig {
         let model: ModelKind = get(settings, "model")?.unwrap_or_default();
         let strategy: Strategy = get(settings, "strategy")?.unwrap_or_default();
         let preset = Self::paper(dataset, model, strategy);
-        let mut table = Table::try_from(&preset).expect("a configuration is a table");
-        for (key, value) in settings {
-            let value = match (key.as_str(), value) {
-                ("lags", Value::String(text)) => lags_value(text.parse()?),
-                _ => value.clone(),
-            };
-            table.insert(key.clone(), value.clone());
-            // One key at a time, so that the message can name it.
-            if let Err(error) = table.clone().try_into::<Self>() {
-                return Err(refused(key, &value, &error));
-            }
-        }
-        let mut config: Self = table.try_into().expect("every key was tried");
+        let table = Table::try_from(&preset).expect("a configuration is a table");
+        let mut config: Self = with_settings(table, settings)?;
         if settings.contains_key("lags") && !settings.contains_key("lag_search") {
             config.lag_search = false;
         }
@@ -60,26 +50,31 @@ impl AutoConfig {
     /// # Errors
     /// [`ModelError::Setting`] naming the first key that is unknown or has a value of the wrong type.
     pub fn from_settings(settings: &Table) -> Result<Self> {
-        let mut table = Table::new();
-        for (key, value) in settings {
-            let value = match (key.as_str(), value) {
-                ("lags", Value::String(text)) => lags_value(text.parse()?),
-                _ => value.clone(),
-            };
-            table.insert(key.clone(), value.clone());
-            if let Err(error) = table.clone().try_into::<Self>() {
-                return Err(refused(key, &value, &error));
-            }
-        }
-        Ok(table.try_into().expect("every key was tried"))
+        with_settings(Table::new(), settings)
     }
+}
+
+/// A configuration from a table, with the given settings in place of its own.
+fn with_settings<C: DeserializeOwned>(mut table: Table, settings: &Table) -> Result<C> {
+    for (key, value) in settings {
+        let value = match (key.as_str(), value) {
+            ("lags", Value::String(text)) => lags_value(text.parse()?),
+            _ => value.clone(),
+        };
+        table.insert(key.clone(), value.clone());
+        // One key at a time, so that the message can name it.
+        if let Err(error) = table.clone().try_into::<C>() {
+            return Err(refused(key, &value, &error));
+        }
+    }
+    Ok(table.try_into().expect("every key was tried"))
 }
 
 fn lags_value(lags: Lags) -> Value {
     Value::try_from(lags).expect("lags are a table")
 }
 
-fn get<T: serde::de::DeserializeOwned>(settings: &Table, key: &str) -> Result<Option<T>> {
+fn get<T: DeserializeOwned>(settings: &Table, key: &str) -> Result<Option<T>> {
     let Some(value) = settings.get(key) else {
         return Ok(None);
     };

@@ -1,5 +1,6 @@
 //! Header and source file from a plan.
 
+use intervalid_interval::kernel::{TANH_DENOMINATOR, TANH_NUMERATOR};
 use intervalid_model::{NetworkKind, Precision};
 use minijinja::{Environment, Value, context};
 
@@ -125,23 +126,6 @@ pub fn identifier(text: &str) -> String {
     name
 }
 
-/// tanh x ≈ x·P(x²)/Q(x²), constant term first: the function that single-precision models are fitted with.
-const TANH_TOP: [f64; 7] = [
-    0.999_999_998_257_721_2,
-    0.131_243_863_914_663_08,
-    0.003_149_405_473_371_546,
-    1.164_286_692_943_378_1e-5,
-    -2.231_637_222_002_512e-8,
-    6.366_360_989_139_665e-11,
-    -1.156_647_406_290_616e-13,
-];
-const TANH_BOTTOM: [f64; 4] = [
-    1.0,
-    0.464_577_179_108_426_8,
-    0.024_675_163_099_015_258,
-    2.613_033_392_114_143_3e-4,
-];
-
 /// Header and source.
 pub(crate) fn render(plan: &Plan, name: &str, numbers: Numbers) -> (String, String) {
     let environment = Environment::new();
@@ -242,8 +226,8 @@ fn context(plan: &Plan, name: &str, numbers: Numbers) -> Value {
             tables => network_tables(networks, inner),
             diverged => inner.literal(networks.diverged),
             spread_squared => outer.literal(networks.spread * networks.spread),
-            tanh_top => TANH_TOP.map(|value| inner.literal(value)),
-            tanh_bottom => TANH_BOTTOM.map(|value| inner.literal(value)),
+            tanh_top => TANH_NUMERATOR.map(|value| inner.literal(value.into())),
+            tanh_bottom => TANH_DENOMINATOR.map(|value| inner.literal(value.into())),
         },
     };
     context! { ..shared, ..constants, ..body }
@@ -277,12 +261,12 @@ mod tests {
             .iter()
             .map(|&x| {
                 let x = x.clamp(-8.0, 8.0);
-                let horner = |coefficients: &[f64]| {
-                    let mut terms = coefficients.iter().rev().map(|&value| value as f32);
-                    let last = terms.next().unwrap_or(0.0);
+                let horner = |coefficients: &[f32]| {
+                    let mut terms = coefficients.iter().rev();
+                    let last = terms.next().copied().unwrap_or(0.0);
                     terms.fold(last, |sum, term| sum * (x * x) + term)
                 };
-                (x * horner(&TANH_TOP) / horner(&TANH_BOTTOM)).clamp(-1.0, 1.0)
+                (x * horner(&TANH_NUMERATOR) / horner(&TANH_DENOMINATOR)).clamp(-1.0, 1.0)
             })
             .collect();
         with_level(Level::Baseline, || tanh(&mut x));

@@ -133,12 +133,12 @@ pub(crate) fn sigmoid_f64(x: f64) -> f64 {
     }
 }
 
-/// Numerator P and denominator Q, constant term first.
+/// Numerator P of [`tanh`] in single precision, x·P(x²)/Q(x²) for |x| ≤ 8, constant term first.
 #[expect(
     clippy::excessive_precision,
     reason = "the digits of the fit, rounded by the compiler"
 )]
-const NUMERATOR: [f32; 7] = [
+pub const TANH_NUMERATOR: [f32; 7] = [
     0.999_999_998_257_721_2,
     0.131_243_863_914_663_08,
     0.003_149_405_473_371_546,
@@ -147,11 +147,12 @@ const NUMERATOR: [f32; 7] = [
     6.366_360_989_139_665e-11,
     -1.156_647_406_290_616e-13,
 ];
+/// Denominator Q, as [`TANH_NUMERATOR`].
 #[expect(
     clippy::excessive_precision,
     reason = "the digits of the fit, rounded by the compiler"
 )]
-const DENOMINATOR: [f32; 4] = [
+pub const TANH_DENOMINATOR: [f32; 4] = [
     1.0,
     0.464_577_179_108_426_8,
     0.024_675_163_099_015_258,
@@ -168,8 +169,8 @@ pub(crate) unsafe fn tanh_f32<V: Vector<f32>>(x: V) -> V {
         let x = V::splat(-8.0).max(V::splat(8.0).min(x));
         let square = x.mul(x);
         let ratio = x
-            .mul(polynomial(square, &NUMERATOR))
-            .div(polynomial(square, &DENOMINATOR));
+            .mul(polynomial(square, &TANH_NUMERATOR))
+            .div(polynomial(square, &TANH_DENOMINATOR));
         V::splat(-1.0).max(V::splat(1.0).min(ratio))
     }
 }

@@ -24,7 +24,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use activation::{TANH_ERROR_F32, relu, sigmoid, softplus, tanh};
+pub use activation::{TANH_DENOMINATOR, TANH_ERROR_F32, TANH_NUMERATOR, relu, sigmoid, softplus, tanh};
 pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
 pub use centred_product::{CentredAdjoint, CentredWeights};
 pub use elementwise::{Operand, product, product_backward};
