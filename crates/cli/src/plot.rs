@@ -64,7 +64,7 @@ pub(crate) fn bands(title: &str, model: &Model, dataset: &Dataset, bands: &[Band
     for band in bands {
         let experiment = &dataset.experiments()[band.experiment];
         // The model knows the units even where the columns were named one by one.
-        for (output, channel) in model.signature().outputs.iter().enumerate() {
+        for (output, channel) in model.interface().outputs.iter().enumerate() {
             let measured = &experiment.output(output)[band.first..band.first + band.len()];
             panels.push(BandPanel {
                 title: match bands {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use intervalid_data::{Dataset, Part, csv_cell};
-use intervalid_model::{Band, ModelError, scored};
+use intervalid_model::{Band, ModelError, align};
 
 /// Columns beyond the contract's first ones, at the end.
 #[derive(Default)]
@@ -49,7 +49,7 @@ pub(crate) fn predictions_csv(
         text += ",extrapolated";
     }
     text += "\n";
-    let columns = (0..outputs.len()).map(|output| scored(dataset, bands, output));
+    let columns = (0..outputs.len()).map(|output| align(dataset, bands, output));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     for (index, band) in bands.iter().enumerate() {
         let segments = part.segments().iter();

@@ -37,7 +37,7 @@ pub(crate) fn fit(result: &FitResult, model: &Model, output: &Output) -> Result<
                 output.story("")?;
                 // Two tables without headings would be a riddle, with --quiet too.
                 output.heading(format_args!("Free run over the {name}:"))?;
-                metrics(evaluation, &model.signature().outputs, result.coverage, output)?;
+                metrics(evaluation, &model.interface().outputs, result.coverage, output)?;
             }
             None if name.contains(',') => {}
             None => output.story(format_args!("\nThere is no {name}."))?,

@@ -9,7 +9,7 @@ use crate::lags::{InitialState, Lags};
 use crate::least_squares::TriangularFactor;
 use crate::normalise::{Normaliser, Scaled};
 use crate::split::Split;
-use crate::window::{Window, runs};
+use crate::window::{Window, free_run_windows};
 
 /// Settings of [`suggest_lags`].
 ///
@@ -125,7 +125,7 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
                     coefficients,
                     bias,
                 };
-                let windows = runs(dataset, &split.validation, lags, config.initial)?;
+                let windows = free_run_windows(dataset, &split.validation, lags, config.initial)?;
                 let validation_rmse = free_run_rmse(&model, &scaled, &windows, config.initial);
                 candidates.push(LagCandidate {
                     lags,

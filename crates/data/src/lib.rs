@@ -1,7 +1,7 @@
 //! Recordings of inputs and outputs: reading, checking, splitting, scaling and cutting into windows.
 //!
 //! The path is [`Dataset`] → [`Split`] → [`Normaliser`] → [`Scaled`] → [`Windows`], and each promise is checked where
-//! its type is made and nowhere else. Time runs down the rows, channels across.
+//! its type is made and nowhere else. Time free_run_windows down the rows, channels across.
 //!
 //! ```
 //! use intervalid_data::*;
@@ -61,7 +61,7 @@ pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use read::{Decimal, MissingPolicy, Position, ReadOptions, read};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
-pub use window::{Window, WindowConfig, Windows, runs};
+pub use window::{Window, WindowConfig, Windows, free_run_windows};
 
 /// `Result` with this crate's error.
 pub type Result<T, E = DataError> = std::result::Result<T, E>;

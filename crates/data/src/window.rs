@@ -170,7 +170,12 @@ impl Windows {
 ///
 /// # Errors
 /// If the lags are out of range or no segment is long enough.
-pub fn runs(dataset: &Dataset, part: &Part, lags: Lags, initial: InitialState) -> Result<Vec<Window>, DataError> {
+pub fn free_run_windows(
+    dataset: &Dataset,
+    part: &Part,
+    lags: Lags,
+    initial: InitialState,
+) -> Result<Vec<Window>, DataError> {
     lags.check()?;
     part.check(dataset)?;
     let shortest = initial.unscored().saturating_add(2);
@@ -242,12 +247,12 @@ mod tests {
             },
         )
         .expect("splits");
-        let runs = runs(&dataset, &split.test, LAGS, InitialState::Measured).expect("runs");
+        let runs = free_run_windows(&dataset, &split.test, LAGS, InitialState::Measured).expect("runs");
         assert_eq!(
             runs.iter().map(|w| (w.experiment, w.start, w.len)).collect::<Vec<_>>(),
             [(0, 10, 10), (1, 10, 10)]
         );
-        let runs = super::runs(&dataset, &split.train, LAGS, InitialState::Measured).expect("runs");
+        let runs = super::free_run_windows(&dataset, &split.train, LAGS, InitialState::Measured).expect("runs");
         assert_eq!(
             runs.iter().map(|w| (w.experiment, w.start, w.len)).collect::<Vec<_>>(),
             [(0, 2, 8), (1, 2, 8)]
@@ -299,12 +304,12 @@ mod tests {
             assert_eq!(found, Err(expected.to_owned()));
         }
         assert_eq!(
-            runs(&dataset, &Part::default(), LAGS, InitialState::ZeroPadded).map_err(|e| e.to_string()),
+            free_run_windows(&dataset, &Part::default(), LAGS, InitialState::ZeroPadded).map_err(|e| e.to_string()),
             Err("too short for a free run: 2 consecutive samples are needed, the longest stretch has 0".to_owned())
         );
         let smaller = super::tests::dataset(&[19, 6]);
         assert_eq!(
-            runs(&smaller, &part, LAGS, InitialState::ZeroPadded).map_err(|e| e.to_string()),
+            free_run_windows(&smaller, &part, LAGS, InitialState::ZeroPadded).map_err(|e| e.to_string()),
             Err("samples 0..20 of experiment 0 do not exist: it has 19 samples; split the same data set".to_owned())
         );
     }

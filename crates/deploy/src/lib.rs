@@ -1,16 +1,18 @@
 //! From a fitted model to a controller: its step as C99, as an FMU and as an ONNX graph.
 //!
-//! [`Plan`] describes what a step computes; each writer turns a plan into files. All give the numbers of
+//! [`StepProgram`] describes what a step computes; each writer turns a plan into files. All give the numbers of
 //! [`Model::simulate`](intervalid_model::Model::simulate), up to rounding.
 
 mod c;
 mod error;
 mod fmu;
 mod onnx;
-mod plan;
+mod step_program;
 
 pub use c::{CCode, COptions, CPrecision, Footprint, c_code, identifier};
 pub use error::{DeployError, Result};
 pub use fmu::{FmiVersion, FmuOptions, FmuPackage, fmu};
 pub use onnx::{OnnxModels, OnnxOptions, onnx_models};
-pub use plan::{Base, Body, Bounded, InputPlan, Layer, LinearPlan, Member, NetworkPlan, OutputPlan, Plan};
+pub use step_program::{
+    Base, Body, Bounded, InputPlan, Layer, LinearPlan, Member, NetworkPlan, OutputPlan, StepProgram,
+};

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use intervalid_interval::kernel::{
-    CentredAdjoint, CentredWeights, IntervalWeights, LANES, Level, Vector, WeightAdjoint, matmul_add,
+    CentredAdjoint, CentredWeights, IntervalWeights, LANES, SimdLevel, Vector, WeightAdjoint, matmul_add,
 };
 use intervalid_interval::{Real, simd_dispatch};
 use rand::{RngExt, SeedableRng};
@@ -26,7 +26,7 @@ fn main() {
     let peak = peak_gflops();
     println!(
         "level {:?}, one thread, measured peak {peak:.0} GFLOP/s (f32, fused multiply-add)\n",
-        Level::current()
+        SimdLevel::current()
     );
     println!("rows {ROWS}; ratios to the faster of the two crisp products; % of peak counts 2 flop per crisp product,");
     println!("8 per interval product forward and 24 with its reverse\n");
@@ -280,10 +280,10 @@ fn fused_chains_body<T: Real, V: Vector<T>>(x: &[T], sums: &mut [T]) {
 }
 
 fn peak_gflops() -> f64 {
-    let lanes = match Level::current() {
-        Level::Baseline => 4,
-        Level::Avx2 => 8,
-        Level::Avx512 => 16,
+    let lanes = match SimdLevel::current() {
+        SimdLevel::Baseline => 4,
+        SimdLevel::Avx2 => 8,
+        SimdLevel::Avx512 => 16,
     };
     let x = black_box([0.999_f32, 0.001]);
     let mut sums = [0.0_f32; LANES * CHAINS];

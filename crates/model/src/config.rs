@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ModelError, Result};
 use crate::kind::{Method, ModelKind, Precision};
-use crate::loss::Level;
-use crate::optim::Schedule;
 use crate::train::Stage;
+use crate::train::loss::QuantileLevel;
+use crate::train::optim::Schedule;
 
 /// How θ and Δ are trained (spec section 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ impl Strategy {
 /// σ_Δ, which keeps margins non-negative (spec section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Margin {
+pub enum MarginActivation {
     /// |Δ'|, the paper's models "-2".
     #[default]
     Abs,
@@ -42,13 +42,13 @@ pub enum Margin {
     Relu,
 }
 
-impl Margin {
+impl MarginActivation {
     /// `abs` or `relu`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Margin::Abs => "abs",
-            Margin::Relu => "relu",
+            MarginActivation::Abs => "abs",
+            MarginActivation::Relu => "relu",
         }
     }
 }
@@ -122,13 +122,13 @@ pub struct FitConfig {
     /// Training strategy.
     pub strategy: Strategy,
     /// Margin function.
-    pub margin: Margin,
+    pub margin: MarginActivation,
     /// Promised share of targets inside the band.
     pub coverage: f64,
     /// Weight of the squared width in RQR-W.
     pub width_penalty: f64,
     /// Quantile level of RQR-W.
-    pub level: Level,
+    pub level: QuantileLevel,
     /// Initial margins of hidden layers relative to |θ|.
     pub margin_hidden: f64,
     /// Initial margins of the read-out relative to |θ|.
@@ -193,10 +193,10 @@ impl Default for FitConfig {
             initial: InitialState::ZeroPadded,
             window: WindowConfig { length: 40, step: 5 },
             strategy: Strategy::Cascade,
-            margin: Margin::Abs,
+            margin: MarginActivation::Abs,
             coverage: 0.9,
             width_penalty: 0.5,
-            level: Level::Corrected,
+            level: QuantileLevel::Corrected,
             margin_hidden: 1.0,
             margin_output: 1.0,
             margin_floor: 1e-3,

@@ -10,10 +10,10 @@ use intervalid_data::csv_cell;
 use intervalid_interval::Real;
 
 use crate::error::{ModelError, Result};
-use crate::interval_model::IntervalModel;
+use crate::family::interval::IntervalModel;
+use crate::interface::ModelInterface;
 use crate::model::Model;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
-use crate::signature::Signature;
 
 /// A parameter below this share of the largest of its block counts as zero: its r̄ says nothing but that it is small, and
 /// one such number would drown all others of a sum.
@@ -106,12 +106,12 @@ impl Elasticity {
             if layers.last().is_none_or(|last| last.layer != layer) {
                 layers.push(LayerElasticity {
                     layer,
-                    outputs: output_names(architecture, &model.signature, block),
+                    outputs: output_names(architecture, &model.interface, block),
                     channels: Vec::new(),
                 });
             }
             let ratios = ratios(model, block);
-            let names = input_names(architecture, &model.signature, block);
+            let names = input_names(architecture, &model.interface, block);
             let channels = names.into_iter().enumerate().map(|(column, name)| ChannelElasticity {
                 name,
                 role: block.role,
@@ -180,11 +180,11 @@ fn ratios<T: Real>(model: &IntervalModel<T>, block: &Block) -> Vec<Option<f64>> 
 
 /// Regressor entries in words: outputs first, newest first, as spec section 2 orders them.
 #[must_use]
-pub fn regressor_names(architecture: &Architecture, signature: &Signature) -> Vec<String> {
+pub fn regressor_names(architecture: &Architecture, interface: &ModelInterface) -> Vec<String> {
     let lags = architecture.lags;
-    let outputs = (1..=lags.ny).flat_map(|lag| signature.outputs.iter().map(move |channel| (channel, lag)));
+    let outputs = (1..=lags.ny).flat_map(|lag| interface.outputs.iter().map(move |channel| (channel, lag)));
     let inputs =
-        (lags.nd..=lags.nd + lags.nx).flat_map(|lag| signature.inputs.iter().map(move |channel| (channel, lag)));
+        (lags.nd..=lags.nd + lags.nx).flat_map(|lag| interface.inputs.iter().map(move |channel| (channel, lag)));
     outputs
         .chain(inputs)
         .map(|(channel, lag)| match lag {
@@ -194,10 +194,10 @@ pub fn regressor_names(architecture: &Architecture, signature: &Signature) -> Ve
         .collect()
 }
 
-fn input_names(architecture: &Architecture, signature: &Signature, block: &Block) -> Vec<String> {
+fn input_names(architecture: &Architecture, interface: &ModelInterface, block: &Block) -> Vec<String> {
     match (block.role, block.layer) {
         (Role::Bias, _) => vec!["1".to_owned()],
-        (Role::Weight, LayerId::Linear | LayerId::Network(0)) => regressor_names(architecture, signature),
+        (Role::Weight, LayerId::Linear | LayerId::Network(0)) => regressor_names(architecture, interface),
         (Role::Weight, LayerId::Network(layer)) => (0..block.columns).map(|i| format!("h{}[{i}]", layer - 1)).collect(),
         (Role::Recurrent, LayerId::Network(layer)) => {
             (0..block.columns).map(|i| format!("h{layer}[{i}](k-1)")).collect()
@@ -206,7 +206,7 @@ fn input_names(architecture: &Architecture, signature: &Signature, block: &Block
     }
 }
 
-fn output_names(architecture: &Architecture, signature: &Signature, block: &Block) -> Vec<String> {
+fn output_names(architecture: &Architecture, interface: &ModelInterface, block: &Block) -> Vec<String> {
     let is_cell = architecture.kind == NetworkKind::Lstm;
     match block.layer {
         LayerId::Network(layer) if layer < architecture.hidden.len() => {
@@ -218,7 +218,7 @@ fn output_names(architecture: &Architecture, signature: &Signature, block: &Bloc
                 })
                 .collect()
         }
-        _ => signature.outputs.iter().map(|channel| channel.name.clone()).collect(),
+        _ => interface.outputs.iter().map(|channel| channel.name.clone()).collect(),
     }
 }
 
@@ -315,11 +315,11 @@ mod tests {
     fn regressors_are_named_in_the_order_of_the_specification() {
         let recipe = &recipes(0.1)[0];
         let model = recipe.model::<f64>();
-        let names = regressor_names(&model.architecture, &model.signature);
+        let names = regressor_names(&model.architecture, &model.interface);
         assert_eq!(names.len(), model.architecture.regressor_len());
         assert_eq!(names[0], "y0(k-1)");
         let lags = model.architecture.lags;
-        let last = format!("u{}(k-{})", model.signature.inputs.len() - 1, lags.nd + lags.nx);
+        let last = format!("u{}(k-{})", model.interface.inputs.len() - 1, lags.nd + lags.nx);
         assert_eq!(*names.last().unwrap(), last);
     }
 }

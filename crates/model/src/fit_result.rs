@@ -6,14 +6,14 @@ use intervalid_data::{Dataset, Part, Split};
 use serde::Serialize;
 
 use crate::auto::AutoInfo;
-use crate::config::{Margin, Strategy};
+use crate::band::metrics::{Evaluation, evaluate};
+use crate::band::prediction::Band;
+use crate::config::{MarginActivation, Strategy};
 use crate::error::Result;
 use crate::kind::{Method, ModelKind};
-use crate::metrics::{Evaluation, evaluate};
 use crate::model::Model;
 use crate::parallel::map_parallel;
 use crate::plan::Preset;
-use crate::prediction::Band;
 use crate::train::TrainInfo;
 
 /// Free runs of a fitted model over the parts of its record; none where a part is empty.
@@ -65,7 +65,7 @@ pub struct FitResult {
     /// Of interval networks; the others have none.
     pub strategy: Option<Strategy>,
     /// As `strategy`.
-    pub margin: Option<Margin>,
+    pub margin: Option<MarginActivation>,
     /// Share of samples that the band should hold.
     pub coverage: f64,
     /// Seed of everything random.

@@ -8,11 +8,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::FitConfig;
-use crate::initialise::initial_parameters;
-use crate::interval_model::IntervalModel;
+use crate::family::interval::IntervalModel;
+use crate::interface::ModelInterface;
 use crate::kind::{ModelKind, Precision};
+use crate::network::initialise::initial_parameters;
 use crate::network::{Architecture, Head, NetworkKind};
-use crate::signature::Signature;
 
 /// What varies between test models.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Recipe {
             theta,
             margin_lower,
             margin_upper,
-            signature: Signature {
+            interface: ModelInterface {
                 inputs,
                 outputs,
                 sample_time: Some(0.1),

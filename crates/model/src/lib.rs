@@ -22,74 +22,58 @@
 //! The mathematics, and what a band does not promise, are in `docs/model.md`; symbols and names in `docs/notation.md`.
 
 mod auto;
-mod calibration;
-mod certify;
+mod band;
 mod config;
 mod elasticity;
 mod error;
-mod feed;
-mod fingerprint;
+mod family;
+mod file;
 mod fit_result;
 #[cfg(test)]
 mod fixtures;
-mod gaussian;
-mod initialise;
-mod interval_ensemble;
-mod interval_model;
+mod interface;
 mod kind;
-mod linear;
-mod loss;
-mod margin;
-mod metrics;
 mod model;
 mod network;
-mod optim;
 mod output_error;
 mod paper;
 mod parallel;
-mod persist;
 mod plan;
-mod prediction;
-mod recursion;
-mod region;
 mod settings;
-mod signature;
 mod simulate;
-mod simulator;
-mod tensors;
 mod train;
 
 pub use auto::{
     AutoConfig, AutoFit, AutoInfo, AutoObserver, AutoOptions, AutoProgress, CandidateInfo, Finding,
-    calibrate_on_blocks, fit_auto, inspect,
+    calibrate_on_blocks, describe_record, fit_auto,
 };
-pub use calibration::{BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands};
-pub use certify::CertifiedBand;
-pub use config::{FitConfig, Margin, Strategy};
+pub use band::calibration::{BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands};
+pub use band::extrapolation::TrainingRegion;
+pub use band::metrics::{
+    Aligned, CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, align,
+    coverage_by_horizon, cwc, evaluate, rolling_coverage,
+};
+pub use band::prediction::Band;
+pub use config::{FitConfig, MarginActivation, Strategy};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{ModelError, Result};
+pub use family::ensemble::IntervalEnsemble;
+pub use family::gaussian::GaussianModel;
+pub use family::interval::IntervalModel;
+pub use family::linear::{LinearModel, search_lags};
 pub use fit_result::{Extrapolation, FitResult, FitRuns};
-pub use gaussian::GaussianModel;
-pub use interval_ensemble::IntervalEnsemble;
-pub use interval_model::IntervalModel;
+pub use interface::ModelInterface;
 pub use kind::{Method, ModelKind, Precision};
-pub use linear::{LinearModel, search_lags};
-pub use loss::{Level, RqrW};
-pub use metrics::{
-    CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, Scored, coverage_by_horizon, cwc,
-    evaluate, rolling_coverage, scored,
-};
 pub use model::Model;
 pub use network::{Architecture, Block, Head, LayerId, Layout, NetworkKind, Role};
-pub use optim::{GradNorm, GradNormUpdate, Schedule};
 pub use parallel::map_parallel;
 pub use plan::{Plan, Preset};
-pub use prediction::Band;
-pub use recursion::RecursionMode;
-pub use region::TrainingRegion;
-pub use signature::Signature;
-pub use simulate::DIVERGED;
-pub use simulator::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
+pub use simulate::certified::CertifiedBand;
+pub use simulate::free_run::DIVERGED;
+pub use simulate::recursion::RecursionMode;
+pub use simulate::stepwise::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
+pub use train::loss::{QuantileLevel, RqrW};
+pub use train::optim::{GradNorm, GradNormUpdate, Schedule};
 pub use train::{
     EpochRecord, FitOptions, IterationBench, Observer, Progress, Stage, StageInfo, StopReason, TrainInfo, fit,
     fit_cascades, fit_gaussian,

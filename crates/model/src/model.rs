@@ -5,20 +5,20 @@ use std::path::Path;
 use intervalid_data::{Dataset, Part, Split};
 use intervalid_interval::Real;
 
-use crate::calibration::{Calibration, online_bands};
-use crate::certify::CertifiedBand;
+use crate::band::calibration::{Calibration, online_bands};
+use crate::band::prediction::Band;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::gaussian::GaussianModel;
-use crate::interval_ensemble::IntervalEnsemble;
-use crate::interval_model::IntervalModel;
+use crate::family::ensemble::IntervalEnsemble;
+use crate::family::gaussian::GaussianModel;
+use crate::family::interval::IntervalModel;
+use crate::family::linear::{LinearModel, search_lags};
+use crate::file::model_file::{IN_MEMORY, ModelFile};
+use crate::file::tensors::TensorReader;
+use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind, Precision};
-use crate::linear::{LinearModel, search_lags};
-use crate::persist::{IN_MEMORY, Stored};
-use crate::prediction::Band;
-use crate::recursion::RecursionMode;
-use crate::signature::Signature;
-use crate::tensors::TensorReader;
+use crate::simulate::certified::CertifiedBand;
+use crate::simulate::recursion::RecursionMode;
 use crate::train::{FitOptions, TrainInfo, fit, fit_gaussian};
 
 /// A fitted model in the precision it was fitted in.
@@ -128,14 +128,14 @@ impl Model {
 
     fn read(reader: &TensorReader, metadata: &str) -> Result<Self> {
         let model = if reader.precision()? == f32::NAME {
-            let stored = Stored::<f32>::read(reader, metadata)?;
+            let stored = ModelFile::<f32>::read(reader, metadata)?;
             match stored.method() {
                 Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF32),
                 Method::Interval => stored.into_interval().map(Self::IntervalF32),
                 _ => stored.into_gaussian().map(Self::GaussianF32),
             }
         } else {
-            let stored = Stored::<f64>::read(reader, metadata)?;
+            let stored = ModelFile::<f64>::read(reader, metadata)?;
             match stored.method() {
                 Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF64),
                 Method::Interval => stored.into_interval().map(Self::IntervalF64),
@@ -194,8 +194,8 @@ impl Model {
 
     /// Channels it was fitted on, and their scaling.
     #[must_use]
-    pub fn signature(&self) -> &Signature {
-        any!(self, model => model.signature())
+    pub fn interface(&self) -> &ModelInterface {
+        any!(self, model => model.interface())
     }
 
     /// The resolved configuration of the fit.
@@ -218,7 +218,7 @@ impl Model {
     /// # Errors
     /// If the bands do not belong to the data.
     pub fn online(&self, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Band>> {
-        online_bands(self.signature(), self.config().coverage, dataset, bands)
+        online_bands(self.interface(), self.config().coverage, dataset, bands)
     }
 
     /// For every band, which of its samples lie outside the region of the training data; none where the model does not
@@ -227,7 +227,7 @@ impl Model {
     /// # Errors
     /// If the data have other channels.
     pub fn extrapolated(&self, dataset: &Dataset, bands: &[Band]) -> Result<Option<Vec<Vec<bool>>>> {
-        self.signature().extrapolated(dataset, bands)
+        self.interface().extrapolated(dataset, bands)
     }
 
     /// The same model with its band scaled; `None` gives back the band it was trained with.
@@ -236,12 +236,12 @@ impl Model {
     /// If the calibration is of another number of outputs or has values out of range.
     pub fn calibrated(mut self, calibration: Option<Calibration>) -> Result<Self> {
         if let Some(calibration) = &calibration {
-            let outputs = self.signature().outputs.len();
+            let outputs = self.interface().outputs.len();
             calibration
                 .check(outputs)
                 .map_err(|reason| ModelError::option("calibration", reason, "one sound scaling per output"))?;
         }
-        self.each_signature(|signature| signature.calibration.clone_from(&calibration));
+        self.each_signature(|interface| interface.calibration.clone_from(&calibration));
         Ok(self)
     }
 
@@ -251,20 +251,20 @@ impl Model {
     /// If the data have other channels or the part is too short.
     pub fn with_region(mut self, dataset: &Dataset, part: &Part) -> Result<Self> {
         let bands = self.simulate(dataset, part)?;
-        let region = self.signature().region_of(dataset, &bands, self.config().lags)?;
-        self.each_signature(|signature| signature.region.clone_from(&region));
+        let region = self.interface().region_of(dataset, &bands, self.config().lags)?;
+        self.each_signature(|interface| interface.region.clone_from(&region));
         Ok(self)
     }
 
-    fn each_signature(&mut self, mut change: impl FnMut(&mut Signature)) {
+    fn each_signature(&mut self, mut change: impl FnMut(&mut ModelInterface)) {
         match self {
-            Self::IntervalF32(model) => change(&mut model.signature),
-            Self::IntervalF64(model) => change(&mut model.signature),
-            Self::IntervalEnsembleF32(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.signature)),
-            Self::IntervalEnsembleF64(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.signature)),
-            Self::GaussianF32(model) => change(&mut model.signature),
-            Self::GaussianF64(model) => change(&mut model.signature),
-            Self::Linear(model) => change(&mut model.signature),
+            Self::IntervalF32(model) => change(&mut model.interface),
+            Self::IntervalF64(model) => change(&mut model.interface),
+            Self::IntervalEnsembleF32(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.interface)),
+            Self::IntervalEnsembleF64(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.interface)),
+            Self::GaussianF32(model) => change(&mut model.interface),
+            Self::GaussianF64(model) => change(&mut model.interface),
+            Self::Linear(model) => change(&mut model.interface),
         }
     }
 

@@ -5,7 +5,7 @@ use intervalid_data::known_dataset;
 use crate::config::{FitConfig, Strategy};
 use crate::kind::{Method, ModelKind};
 use crate::network::NetworkKind;
-use crate::optim::Schedule;
+use crate::train::optim::Schedule;
 
 /// What the paper leaves open, for one network on one data set.
 struct Training {

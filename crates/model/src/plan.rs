@@ -1,6 +1,6 @@
 //! What is to be fitted, everything decided.
 
-use intervalid_data::{Dataset, InitialState, Lags, Split, runs};
+use intervalid_data::{Dataset, InitialState, Lags, Split, free_run_windows};
 use toml::{Table, Value};
 
 use crate::auto::{AutoConfig, AutoInfo};
@@ -114,7 +114,7 @@ impl Plan {
         };
         for part in [&split.test, &split.validation] {
             if !part.is_empty() {
-                runs(dataset, part, lags, initial)?;
+                free_run_windows(dataset, part, lags, initial)?;
             }
         }
         let longest = split.train.segments().iter().map(|segment| segment.len()).max();

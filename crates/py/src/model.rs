@@ -90,25 +90,25 @@ impl Model {
     /// Scaling of the band found on held-out blocks, if it was calibrated.
     #[getter]
     fn calibration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain(py, &self.model.signature().calibration)
+        plain(py, &self.model.interface().calibration)
     }
 
     /// (name, unit) of every input.
     #[getter]
     fn inputs(&self) -> ChannelNames {
-        names(&self.model.signature().inputs)
+        names(&self.model.interface().inputs)
     }
 
     /// (name, unit) of every output.
     #[getter]
     fn outputs(&self) -> ChannelNames {
-        names(&self.model.signature().outputs)
+        names(&self.model.interface().outputs)
     }
 
     /// Seconds between samples, if known.
     #[getter]
     fn sample_time(&self) -> Option<f64> {
-        self.model.signature().sample_time
+        self.model.interface().sample_time
     }
 
     /// Numbers that were fitted.

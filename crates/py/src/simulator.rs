@@ -51,13 +51,13 @@ impl Simulator {
     /// (name, unit) of every input.
     #[getter]
     fn inputs(&self) -> ChannelNames {
-        names(&self.simulator.signature().inputs)
+        names(&self.simulator.interface().inputs)
     }
 
     /// (name, unit) of every output.
     #[getter]
     fn outputs(&self) -> ChannelNames {
-        names(&self.simulator.signature().outputs)
+        names(&self.simulator.interface().outputs)
     }
 
     /// Starts from the samples before the first step, one column per channel.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use intervalid_model::{Margin, ModelKind, Strategy};
+use intervalid_model::{MarginActivation, ModelKind, Strategy};
 use serde::{Deserialize, Serialize};
 
 /// What distinguishes a run from the others of its study.
@@ -15,7 +15,7 @@ pub struct Cell {
     /// Strategy, of interval networks.
     pub strategy: Option<Strategy>,
     /// Margin function, of interval networks.
-    pub margin: Option<Margin>,
+    pub margin: Option<MarginActivation>,
     /// Coverage asked.
     pub coverage: f64,
     /// Seed.
@@ -47,6 +47,8 @@ pub(crate) fn strategy_named(name: &str) -> Option<Strategy> {
         .find(|&it| it.name() == name)
 }
 
-pub(crate) fn margin_named(name: &str) -> Option<Margin> {
-    [Margin::Abs, Margin::Relu].into_iter().find(|&it| it.name() == name)
+pub(crate) fn margin_named(name: &str) -> Option<MarginActivation> {
+    [MarginActivation::Abs, MarginActivation::Relu]
+        .into_iter()
+        .find(|&it| it.name() == name)
 }

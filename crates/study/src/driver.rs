@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::claim::Claim;
 use crate::error::{Result, StudyError};
 use crate::output::RunOutput;
-use crate::plan::{Job, Plan, Run};
+use crate::plan::{Job, Run, StudyPlan};
 use crate::put::Put;
 use crate::shard::Shard;
 use crate::spec::Spec;
@@ -76,7 +76,7 @@ pub struct Driver {
     folder: PathBuf,
     data_dir: Option<PathBuf>,
     store: Store,
-    plan: Plan,
+    plan: StudyPlan,
     /// Places of the whole plan by key, to know results that belong to it.
     planned: HashSet<String>,
     /// As recorded when the driver was opened.
@@ -98,7 +98,7 @@ impl Driver {
     pub fn open(spec: &Spec, folder: impl AsRef<Path>, options: &DriverOptions<'_>) -> Result<Self> {
         let folder = folder.as_ref();
         spec.check()?;
-        let mut plan = Plan::new(spec, options.data_dir)?;
+        let mut plan = StudyPlan::new(spec, options.data_dir)?;
         let mut store = Store::open_for_writing(folder, spec)?;
         Claim::sweep(folder);
         let outdated = store.remove_outdated(&plan)?;
@@ -146,7 +146,7 @@ impl Driver {
 
     /// The plan: of the shard, if there is one.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &StudyPlan {
         &self.plan
     }
 

@@ -55,7 +55,7 @@ pub use driver::{Driver, DriverOptions, Next, StudySummary};
 pub use error::{Result, StudyError};
 pub use merge::{MergeSummary, merge_studies};
 pub use output::RunOutput;
-pub use plan::{Job, JobKind, MissingDataset, Plan, PlanData, Run};
+pub use plan::{Job, JobKind, MissingDataset, PlanData, Run, StudyPlan};
 pub use predictions::Prediction;
 pub use progress::StudyProgress;
 pub use published::{Published, TableMetric, published};

@@ -77,7 +77,7 @@ pub struct Job {
 
 /// All jobs of a study.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct StudyPlan {
     /// Data sets that were found.
     pub data: Vec<Arc<PlanData>>,
     /// Data sets that were not.
@@ -88,7 +88,7 @@ pub struct Plan {
     job_counts: Vec<(String, usize)>,
 }
 
-impl Plan {
+impl StudyPlan {
     /// Loads the data and lists what there is to do.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use intervalid_model::{Margin, Method, Metrics, ModelKind, NetworkKind, Strategy};
+use intervalid_model::{MarginActivation, Method, Metrics, ModelKind, NetworkKind, Strategy};
 use serde::Serialize;
 
 /// `strategy,architecture,parameterisation,dataset,coverage,metric,mean,std`
@@ -77,10 +77,10 @@ pub struct Published {
 /// What the paper printed for a model on a data set; none for anything it did not try.
 ///
 /// ```
-/// use intervalid_model::{Margin, ModelKind, Strategy};
+/// use intervalid_model::{MarginActivation, ModelKind, Strategy};
 /// use intervalid_study::{TableMetric, published};
 ///
-/// let (strategy, margin) = (Some(Strategy::Cascade), Some(Margin::Relu));
+/// let (strategy, margin) = (Some(Strategy::Cascade), Some(MarginActivation::Relu));
 /// let value = published("robot-arm", ModelKind::Ilstm, strategy, margin, 0.9, TableMetric::Rmse).unwrap();
 /// assert_eq!(format!("{:.2} ± {:.2}", value.mean, value.std), "19.39 ± 3.85");
 /// ```
@@ -89,7 +89,7 @@ pub fn published(
     dataset: &str,
     model: ModelKind,
     strategy: Option<Strategy>,
-    margin: Option<Margin>,
+    margin: Option<MarginActivation>,
     coverage: f64,
     metric: TableMetric,
 ) -> Option<Published> {
@@ -104,7 +104,7 @@ pub fn published(
         Method::Ensemble => ("deep-ensemble", network),
         Method::Linear => return None,
     };
-    let margin = margin.map_or("", Margin::name);
+    let margin = margin.map_or("", MarginActivation::name);
     let dataset = dataset.replace('_', "-");
     VALUES
         .get(&id([method, architecture, margin, &dataset], coverage, metric.name()))

@@ -1,6 +1,6 @@
 //! Runs as rows of the database's table `runs`.
 
-use intervalid_model::{Margin, ModelKind, Strategy};
+use intervalid_model::{MarginActivation, ModelKind, Strategy};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -26,7 +26,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, output: &RunOutput) -> rusql
             cell.dataset,
             cell.model.name(),
             cell.strategy.map(Strategy::name),
-            cell.margin.map(Margin::name),
+            cell.margin.map(MarginActivation::name),
             cell.coverage,
             cell.seed as i64,
             status,
@@ -89,7 +89,7 @@ pub(crate) fn other_key(connection: &Connection, output: &RunOutput) -> rusqlite
         cell.model.name(),
         cell.seed as i64,
         cell.strategy.map(Strategy::name),
-        cell.margin.map(Margin::name),
+        cell.margin.map(MarginActivation::name),
         cell.coverage,
         output.key,
     ];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use intervalid_data::known_dataset;
-use intervalid_model::{FitConfig, Margin, Method, ModelKind, Strategy};
+use intervalid_model::{FitConfig, MarginActivation, Method, ModelKind, Strategy};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -56,7 +56,7 @@ pub struct Spec {
     pub strategies: Vec<Strategy>,
     /// Margin functions of interval networks.
     #[serde(default = "default_margins")]
-    pub margins: Vec<Margin>,
+    pub margins: Vec<MarginActivation>,
     /// Coverages asked.
     #[serde(default = "default_coverages")]
     pub coverages: Vec<f64>,
@@ -102,7 +102,7 @@ pub struct Override {
     pub strategy: Vec<Strategy>,
     /// Margin functions; a model without one never passes.
     #[serde(default, deserialize_with = "one_or_more")]
-    pub margin: Vec<Margin>,
+    pub margin: Vec<MarginActivation>,
     /// Keys of a configuration.
     pub set: toml::Table,
 }
@@ -231,7 +231,7 @@ impl Spec {
         cells.into_iter()
     }
 
-    fn trainings(&self, model: ModelKind) -> Vec<(Option<Strategy>, Option<Margin>)> {
+    fn trainings(&self, model: ModelKind) -> Vec<(Option<Strategy>, Option<MarginActivation>)> {
         if model.method() != Method::Interval {
             return vec![(None, None)];
         }
@@ -344,8 +344,8 @@ fn default_strategies() -> Vec<Strategy> {
     vec![Strategy::Cascade, Strategy::Joint]
 }
 
-fn default_margins() -> Vec<Margin> {
-    vec![Margin::Abs, Margin::Relu]
+fn default_margins() -> Vec<MarginActivation> {
+    vec![MarginActivation::Abs, MarginActivation::Relu]
 }
 
 fn default_coverages() -> Vec<f64> {

@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction,
 
 use crate::error::{Result, StudyError};
 use crate::job::PROGRAM_VERSION;
-use crate::plan::Plan;
+use crate::plan::StudyPlan;
 use crate::predictions::{Prediction, decode};
 use crate::record::RunRecord;
 use crate::rows::read_run;
@@ -284,7 +284,7 @@ impl Store {
     }
 
     /// Removes runs whose place in the grid now has another key: their data, their settings or the program changed.
-    pub(crate) fn remove_outdated(&mut self, plan: &Plan) -> Result<usize> {
+    pub(crate) fn remove_outdated(&mut self, plan: &StudyPlan) -> Result<usize> {
         let planned: HashMap<String, &str> = plan
             .runs()
             .map(|run| (run.cell.to_string(), run.key.as_str()))

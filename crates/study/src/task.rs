@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StudyError};
 use crate::output::{MESSAGE_FORMAT, RunOutput, decode};
-use crate::plan::{Job, Plan, PlanData, is_missing, run_key};
+use crate::plan::{Job, PlanData, StudyPlan, is_missing, run_key};
 
 /// Runs that share training, with all that is needed to compute them: configurations, and where the data are.
 ///
@@ -44,7 +44,7 @@ pub struct DataSource {
 impl Task {
     /// A job of a plan as a task. `data_dir` is the folder that the plan was made with.
     #[must_use]
-    pub fn new(plan: &Plan, job: Job, spec_hash: &str, data_dir: Option<&Path>) -> Self {
+    pub fn new(plan: &StudyPlan, job: Job, spec_hash: &str, data_dir: Option<&Path>) -> Self {
         let data = plan.data_of(&job);
         let folder = data_dir
             .map(Path::to_owned)

@@ -27,7 +27,7 @@ pub(crate) enum Target {
 
 /// Number type of C code and ONNX graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Real {
+pub(crate) enum ExportPrecision {
     /// 32 bits.
     Float,
     /// 64 bits.
@@ -61,7 +61,7 @@ pub(crate) struct ExportArgs {
     pub(crate) out: PathBuf,
     /// Number type of C code or of ONNX graphs [default: that of the model]
     #[arg(long, value_name = "TYPE", value_enum)]
-    pub(crate) precision: Option<Real>,
+    pub(crate) precision: Option<ExportPrecision>,
     /// Version of the interface of an FMU [default: 2]
     #[arg(long, value_name = "VERSION", value_enum)]
     pub(crate) fmi: Option<Fmi>,

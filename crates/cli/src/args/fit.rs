@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use intervalid_data::{InitialState, Lags};
-use intervalid_model::{Margin, ModelKind, Precision, Strategy};
+use intervalid_model::{MarginActivation, ModelKind, Precision, Strategy};
 
 use super::DataArgs;
 
@@ -66,7 +66,7 @@ pub(crate) struct FitArgs {
         value_parser = PossibleValuesParser::new(["abs", "relu"]).map(|name| margin(&name)),
         help_heading = "Fit options"
     )]
-    pub(crate) margin: Option<Margin>,
+    pub(crate) margin: Option<MarginActivation>,
     /// Share of the samples that the band should hold, such as 0.9
     #[arg(
         long,
@@ -168,8 +168,12 @@ fn strategy(name: &str) -> Strategy {
     }
 }
 
-fn margin(name: &str) -> Margin {
-    if name == "relu" { Margin::Relu } else { Margin::Abs }
+fn margin(name: &str) -> MarginActivation {
+    if name == "relu" {
+        MarginActivation::Relu
+    } else {
+        MarginActivation::Abs
+    }
 }
 
 fn precision(name: &str) -> Precision {

@@ -15,7 +15,7 @@ mod shell;
 mod study;
 
 pub(crate) use data::DataArgs;
-pub(crate) use export::{ExportArgs, Fmi, Real, Target};
+pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;

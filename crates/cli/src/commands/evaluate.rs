@@ -1,8 +1,8 @@
 //! `intervalid evaluate`.
 
 use intervalid_model::{
-    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, coverage_by_horizon, evaluate,
-    rolling_coverage, scored,
+    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
+    rolling_coverage,
 };
 use serde::Serialize;
 
@@ -48,11 +48,11 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             evaluation.all.n
         ))?;
         // The model knows the units even where its columns are asked for by name.
-        return summary::metrics(&evaluation, &model.signature().outputs, coverage, output);
+        return summary::metrics(&evaluation, &model.interface().outputs, coverage, output);
     }
     let (mut rolling, mut horizons) = (Vec::new(), Vec::new());
     for index in 0..simulation.dataset.outputs().len() {
-        let runs = scored(&simulation.dataset, &simulation.bands, index)?;
+        let runs = align(&simulation.dataset, &simulation.bands, index)?;
         rolling.push(rolling_coverage(&runs, ROLLING_WINDOW));
         horizons.push(coverage_by_horizon(&runs, ROLLING_WINDOW));
     }

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use intervalid_deploy::{
-    COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, Plan, c_code, fmu, identifier,
-    onnx_models,
+    COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, StepProgram, c_code, fmu,
+    identifier, onnx_models,
 };
 use intervalid_model::{ModelKind, Precision};
 use serde::Serialize;
 
 use super::load::{model, model_file};
-use crate::args::{ExportArgs, Fmi, Real, Target};
+use crate::args::{ExportArgs, ExportPrecision, Fmi, Target};
 use crate::error::Failure;
 use crate::format::{count, seconds};
 use crate::output::Output;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         }
     }
     let model = model(&args.model, output)?;
-    let plan = Plan::new(&model)?;
+    let plan = StepProgram::new(&model)?;
     let places = targets
         .iter()
         .map(|path| OutFile::open(path, "--out"))
@@ -202,12 +202,12 @@ fn targets(args: &ExportArgs) -> Vec<PathBuf> {
     }
 }
 
-fn c(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
+fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
     let options = COptions {
         name: name.to_owned(),
         precision: args.precision.map(|precision| match precision {
-            Real::Float => CPrecision::Float,
-            Real::Double => CPrecision::Double,
+            ExportPrecision::Float => CPrecision::Float,
+            ExportPrecision::Double => CPrecision::Double,
         }),
     };
     let code = c_code(plan, &options)?;
@@ -237,11 +237,11 @@ fn c(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
     })
 }
 
-fn graphs(plan: &Plan, args: &ExportArgs) -> Result<Export, Failure> {
+fn graphs(plan: &StepProgram, args: &ExportArgs) -> Result<Export, Failure> {
     let options = OnnxOptions {
         precision: args.precision.map(|precision| match precision {
-            Real::Float => Precision::F32,
-            Real::Double => Precision::F64,
+            ExportPrecision::Float => Precision::F32,
+            ExportPrecision::Double => Precision::F64,
         }),
     };
     let models = onnx_models(plan, &options)?;
@@ -278,7 +278,7 @@ fn graphs(plan: &Plan, args: &ExportArgs) -> Result<Export, Failure> {
     })
 }
 
-fn package(plan: &Plan, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
+fn package(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
     let (version, label) = match args.fmi {
         None | Some(Fmi::V2) => (FmiVersion::V2, "2.0"),
         Some(Fmi::V3) => (FmiVersion::V3, "3.0"),

@@ -69,10 +69,10 @@ pub(super) fn simulate(
             data.split = ConfigFile::load(Some(&config))?.split()?;
         }
     }
-    let signature = model.signature();
+    let interface = model.interface();
     let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
-    data.input.get_or_insert_with(|| names(&signature.inputs));
-    data.output.get_or_insert_with(|| names(&signature.outputs));
+    data.input.get_or_insert_with(|| names(&interface.inputs));
+    data.output.get_or_insert_with(|| names(&interface.outputs));
     let request = DataRequest::new(&data, global);
     let dataset = request.load()?;
     let part = match part {

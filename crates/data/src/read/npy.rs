@@ -133,7 +133,7 @@ fn read_header(file: &str, name: String, reader: &mut impl Read) -> Result<(Arra
     if &start[..6] != b"\x93NUMPY" {
         return Err(malformed(
             file,
-            format!("array '{name}' does not start with the NumPy signature"),
+            format!("array '{name}' does not start with the NumPy interface"),
         ));
     }
     let mut length = [0_u8; 4];

@@ -100,7 +100,8 @@ fn the_shared_factor_gives_the_same_models() {
         .expect("fits")
         .scale::<f64>(dataset);
     let model = ArxModel::fit(&scaled, &split.train, lags, true).expect("fits");
-    let run = intervalid_data::runs(dataset, &split.validation, lags, InitialState::ZeroPadded).expect("runs")[0];
+    let run =
+        intervalid_data::free_run_windows(dataset, &split.validation, lags, InitialState::ZeroPadded).expect("runs")[0];
     let experiment = &scaled.experiments()[0];
     let simulated = model.simulate(experiment, run, InitialState::ZeroPadded);
     let measured = &experiment.output(0)[run.predicted()];

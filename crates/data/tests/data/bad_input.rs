@@ -340,7 +340,7 @@ fn array_files() {
     );
     assert_eq!(
         message("a.npy", [b'x'; 200], &default),
-        "a.npy: not a readable NumPy file: array 'c' does not start with the NumPy signature"
+        "a.npy: not a readable NumPy file: array 'c' does not start with the NumPy interface"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use intervalid_data::{
     ArxModel, CATALOGUE, InitialState, KnownDataset, Lags, Normaliser, ReadOptions, Split, Window, Windows,
-    available_names, describe, known_dataset, load, read, runs,
+    available_names, describe, free_run_windows, known_dataset, load, read,
 };
 use intervalid_testkit::require_dataset;
 
@@ -94,7 +94,7 @@ fn the_initial_state_matters_on_the_robot_arm() {
     let scaled = normaliser.scale::<f64>(&dataset);
     let score = |lags: Lags, initial| {
         let model = ArxModel::fit(&scaled, part, lags, true).expect("fits");
-        let run: Window = runs(&dataset, &split.test, lags, initial).expect("runs")[0];
+        let run: Window = free_run_windows(&dataset, &split.test, lags, initial).expect("runs")[0];
         let simulated = model.simulate(&scaled.experiments()[0], run, initial);
         let measured = &dataset.experiments()[0].output(0)[run.scored(initial)];
         let errors = simulated[0]

@@ -2,7 +2,7 @@
 
 use intervalid_data::{
     Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, Split, SplitFractions, WindowConfig, Windows,
-    runs,
+    free_run_windows,
 };
 use proptest::prelude::*;
 
@@ -100,7 +100,7 @@ proptest! {
     ) {
         let dataset = dataset(&lengths);
         let part = Part::whole(&dataset);
-        let Ok(runs) = runs(&dataset, &part, Lags { nx: 0, nd: 0, ny }, initial) else { return Ok(()) };
+        let Ok(runs) = free_run_windows(&dataset, &part, Lags { nx: 0, nd: 0, ny }, initial) else { return Ok(()) };
         for run in runs {
             prop_assert_eq!(run.start + run.len, lengths[run.experiment]);
             prop_assert_eq!(run.start, if initial == InitialState::Measured { ny - 1 } else { 0 });

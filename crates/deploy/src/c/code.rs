@@ -5,10 +5,10 @@ use intervalid_model::{NetworkKind, Precision};
 use minijinja::{Environment, Value, context};
 
 use super::footprint::{Footprint, widest, width};
-use super::literal::{Real, comment};
+use super::literal::{CNumber, comment};
 use super::tables::network_tables;
 use crate::error::{DeployError, Result};
-use crate::plan::{Base, Body, Plan};
+use crate::step_program::{Base, Body, StepProgram};
 
 /// Number type of exported code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +47,16 @@ pub struct CCode {
 /// `predict` does: they are few operations, and differences of nearly equal numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
-    pub(crate) interface: Real,
-    pub(crate) inner: Real,
+    pub(crate) interface: CNumber,
+    pub(crate) inner: CNumber,
 }
 
 impl Numbers {
     /// Everything in one precision. ARX takes few operations and errors of its free run add up: it is always computed in
     /// double.
-    pub(crate) fn uniform(plan: &Plan, real: Real) -> Self {
+    pub(crate) fn uniform(plan: &StepProgram, real: CNumber) -> Self {
         let inside = match plan.body {
-            Body::Linear(_) => Real::Double,
+            Body::Linear(_) => CNumber::Double,
             Body::Networks(_) => real,
         };
         Self {
@@ -66,12 +66,12 @@ impl Numbers {
     }
 
     /// As `predict` computes: arguments and bands in double, the network in its own precision.
-    pub(crate) fn of_predict(plan: &Plan) -> Self {
+    pub(crate) fn of_predict(plan: &StepProgram) -> Self {
         Self {
-            interface: Real::Double,
+            interface: CNumber::Double,
             inner: match plan.precision {
-                Precision::F32 => Real::Float,
-                Precision::F64 => Real::Double,
+                Precision::F32 => CNumber::Float,
+                Precision::F64 => CNumber::Double,
             },
         }
     }
@@ -81,15 +81,15 @@ impl Numbers {
 ///
 /// # Errors
 /// [`DeployError::Name`] if the name is no C identifier.
-pub fn c_code(plan: &Plan, options: &COptions) -> Result<CCode> {
+pub fn c_code(plan: &StepProgram, options: &COptions) -> Result<CCode> {
     check_name(&options.name)?;
     let precision = options.precision.unwrap_or(match plan.precision {
         Precision::F32 => CPrecision::Float,
         Precision::F64 => CPrecision::Double,
     });
     let real = match precision {
-        CPrecision::Float => Real::Float,
-        CPrecision::Double => Real::Double,
+        CPrecision::Float => CNumber::Float,
+        CPrecision::Double => CNumber::Double,
     };
     let numbers = Numbers::uniform(plan, real);
     let (header, source) = render(plan, &options.name, numbers);
@@ -127,7 +127,7 @@ pub fn identifier(text: &str) -> String {
 }
 
 /// Header and source.
-pub(crate) fn render(plan: &Plan, name: &str, numbers: Numbers) -> (String, String) {
+pub(crate) fn render(plan: &StepProgram, name: &str, numbers: Numbers) -> (String, String) {
     let environment = Environment::new();
     let context = context(plan, name, numbers);
     let render = |template: &str| {
@@ -142,9 +142,9 @@ pub(crate) fn render(plan: &Plan, name: &str, numbers: Numbers) -> (String, Stri
     )
 }
 
-fn context(plan: &Plan, name: &str, numbers: Numbers) -> Value {
+fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
     let Numbers { interface, inner } = numbers;
-    let outer = Real::Double;
+    let outer = CNumber::Double;
     let needs = plan.needs();
     let channel = |channel: &intervalid_data::Channel, scale: &intervalid_data::Scale| {
         context! {
@@ -233,7 +233,7 @@ fn context(plan: &Plan, name: &str, numbers: Numbers) -> Value {
     context! { ..shared, ..constants, ..body }
 }
 
-fn title(plan: &Plan) -> String {
+fn title(plan: &StepProgram) -> String {
     let Body::Networks(networks) = &plan.body else {
         return "linear model (ARX)".to_owned();
     };
@@ -250,7 +250,7 @@ fn title(plan: &Plan) -> String {
 
 #[cfg(test)]
 mod tests {
-    use intervalid_interval::kernel::{Level, tanh, with_level};
+    use intervalid_interval::kernel::{SimdLevel, tanh, with_level};
 
     use super::*;
 
@@ -269,7 +269,7 @@ mod tests {
                 (x * horner(&TANH_NUMERATOR) / horner(&TANH_DENOMINATOR)).clamp(-1.0, 1.0)
             })
             .collect();
-        with_level(Level::Baseline, || tanh(&mut x));
+        with_level(SimdLevel::Baseline, || tanh(&mut x));
         // On processors whose baseline fuses products and sums, the last digit differs.
         for (found, expected) in x.iter().zip(&expected) {
             assert!((found - expected).abs() <= 2.0 * f32::EPSILON, "{found} {expected}");

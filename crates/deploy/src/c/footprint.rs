@@ -3,7 +3,7 @@
 use intervalid_model::NetworkKind;
 
 use super::code::Numbers;
-use crate::plan::{Body, Plan};
+use crate::step_program::{Body, StepProgram};
 
 /// Bytes of memory on a machine with 32-bit `int`; code is not counted, it depends on the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ const INT: usize = 4;
 const DOUBLE: usize = 8;
 
 impl Footprint {
-    pub(super) fn new(plan: &Plan, numbers: Numbers) -> Self {
+    pub(super) fn new(plan: &StepProgram, numbers: Numbers) -> Self {
         let inner = numbers.inner.bytes();
         let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());
         let remembered = plan.remembered_inputs() * inputs;
@@ -62,7 +62,7 @@ impl Footprint {
 }
 
 /// Rows of the largest layer.
-pub(super) fn width(plan: &Plan) -> usize {
+pub(super) fn width(plan: &StepProgram) -> usize {
     match &plan.body {
         Body::Linear(_) => 0,
         Body::Networks(networks) => networks

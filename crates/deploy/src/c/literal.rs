@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 /// A C number type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Real {
+pub(crate) enum CNumber {
     /// `float`
     Float,
     /// `double`
     Double,
 }
 
-impl Real {
+impl CNumber {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Float => "float",
@@ -67,9 +67,9 @@ mod tests {
     #[test]
     fn literals_read_back() {
         for value in [0.0, 1.0, -0.1, 1e-300, 123_456_789.123_456_7] {
-            let double: f64 = Real::Double.literal(value).parse().unwrap();
+            let double: f64 = CNumber::Double.literal(value).parse().unwrap();
             assert_eq!(double.to_bits(), value.to_bits());
-            let float = Real::Float.literal(value);
+            let float = CNumber::Float.literal(value);
             let float: f32 = float.strip_suffix('F').unwrap().parse().unwrap();
             assert_eq!(float.to_bits(), (value as f32).to_bits());
         }

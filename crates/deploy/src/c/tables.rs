@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::literal::Real;
-use crate::plan::{Bounded, NetworkPlan};
+use super::literal::CNumber;
+use crate::step_program::{Bounded, NetworkPlan};
 
 /// All tables, and the lists `layers[member][layer]` and `linear_path[member]` that point to them.
-pub(super) fn network_tables(networks: &NetworkPlan, inner: Real) -> String {
+pub(super) fn network_tables(networks: &NetworkPlan, inner: CNumber) -> String {
     let mut text = String::new();
     let (mut layers, mut paths) = (Vec::new(), Vec::new());
     for (index, member) in networks.members.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn network_tables(networks: &NetworkPlan, inner: Real) -> String {
 }
 
 /// Writes the three tables of a matrix and gives the `matrix` that points to them.
-fn table(text: &mut String, name: &str, block: &Bounded, inner: Real) -> String {
+fn table(text: &mut String, name: &str, block: &Bounded, inner: CNumber) -> String {
     for (part, values) in [
         ("centre", &block.centre),
         ("lower", &block.lower),

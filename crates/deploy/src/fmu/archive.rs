@@ -10,7 +10,7 @@ use super::description::context;
 use super::sources::texts;
 use crate::c::{Numbers, check_name, render};
 use crate::error::{DeployError, Result};
-use crate::plan::Plan;
+use crate::step_program::StepProgram;
 
 /// Version of the Functional Mock-up Interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct FmuPackage {
 /// The inputs that an importer sets at time t hold for the step from t to t + h, which predicts the sample at t + h. With
 /// a dead time of at least one sample that is just what the model needs, u(k-1) and older, and one sample of its dead time
 /// is the step itself. Without dead time y(k) needs u(k), and the importer's value is taken for it.
-fn stepped(plan: &Plan) -> (Plan, bool) {
+fn stepped(plan: &StepProgram) -> (StepProgram, bool) {
     let mut plan = plan.clone();
     let inputs_at_end = plan.lags.nd == 0;
     plan.lags.nd = plan.lags.nd.saturating_sub(1);
@@ -64,7 +64,7 @@ fn stepped(plan: &Plan) -> (Plan, bool) {
 ///
 /// # Errors
 /// [`DeployError::Name`] if the name is no C identifier, [`DeployError::Compiler`] if there is no C compiler or it fails.
-pub fn fmu(plan: &Plan, options: &FmuOptions) -> Result<FmuPackage> {
+pub fn fmu(plan: &StepProgram, options: &FmuOptions) -> Result<FmuPackage> {
     let FmuOptions {
         name,
         version,

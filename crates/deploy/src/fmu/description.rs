@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use intervalid_data::{Channel, Scale};
 use minijinja::{Value, context};
 
-use crate::plan::Plan;
+use crate::step_program::StepProgram;
 
 /// One variable of `modelDescription.xml`.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ const OUTPUT: (&str, &str, Option<&str>) = ("output", "discrete", Some("calculat
 const PARAMETER: (&str, &str, Option<&str>) = ("parameter", "fixed", Some("exact"));
 
 /// What the templates need to know, from the plan of the step that the FMU makes.
-pub(super) fn context(plan: &Plan, name: &str, sample_time: f64) -> Value {
+pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value {
     let mut list = List {
         names: Names::default(),
         variables: Vec::new(),

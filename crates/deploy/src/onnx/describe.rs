@@ -6,7 +6,7 @@ use serde_json::json;
 use super::proto::StringStringEntryProto;
 use super::start::history_ports;
 use super::state::state_ports;
-use crate::plan::{Body, Plan};
+use crate::step_program::{Body, StepProgram};
 
 /// A channel in words.
 pub(super) fn channel(channel: &Channel) -> String {
@@ -17,7 +17,7 @@ pub(super) fn channel(channel: &Channel) -> String {
 }
 
 /// Keys and values for programs; lists are JSON.
-pub(super) fn metadata(plan: &Plan) -> Vec<StringStringEntryProto> {
+pub(super) fn metadata(plan: &StepProgram) -> Vec<StringStringEntryProto> {
     let needs = plan.needs();
     let channels = |channels: Vec<&Channel>| {
         let entries: Vec<_> = channels
@@ -71,7 +71,7 @@ pub(super) fn metadata(plan: &Plan) -> Vec<StringStringEntryProto> {
 }
 
 /// What the band means.
-fn band(plan: &Plan) -> String {
+fn band(plan: &StepProgram) -> String {
     format!(
         "y_lower <= y <= y_upper; made to hold {} % of measured samples of records like those it was fitted on, sample by \
          sample; no guarantee",
@@ -85,7 +85,7 @@ fn percent(share: f64) -> f64 {
 }
 
 /// How to use one of the three models, for people.
-pub(super) fn documentation(plan: &Plan, name: &str) -> String {
+pub(super) fn documentation(plan: &StepProgram, name: &str) -> String {
     let history: Vec<String> = history_ports(plan)
         .into_iter()
         .map(|port| format!("{}: {}.", port.name, port.doc))

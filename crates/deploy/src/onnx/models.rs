@@ -10,7 +10,7 @@ use super::start::{history_ports, start};
 use super::state::{State, state_ports};
 use super::step::{Outcome, input_scales, normalised, step};
 use crate::error::{DeployError, Result};
-use crate::plan::{Body, Plan};
+use crate::step_program::{Body, StepProgram};
 
 /// Version of the format, of 2020.
 pub(super) const IR_VERSION: i64 = 7;
@@ -57,7 +57,7 @@ impl OnnxModels {
 ///
 /// # Errors
 /// [`DeployError::BeyondSingle`] if a number of the model is out of the range of single precision.
-pub fn onnx_models(plan: &Plan, options: &OnnxOptions) -> Result<OnnxModels> {
+pub fn onnx_models(plan: &StepProgram, options: &OnnxOptions) -> Result<OnnxModels> {
     let precision = options.precision.unwrap_or(match plan.body {
         Body::Linear(_) => Precision::F64,
         Body::Networks(_) => plan.precision,
@@ -87,7 +87,7 @@ fn fixed(dim: &Dim) -> Option<usize> {
 }
 
 struct Writer<'a> {
-    plan: &'a Plan,
+    plan: &'a StepProgram,
     precision: Precision,
 }
 

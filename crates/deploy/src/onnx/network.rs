@@ -3,7 +3,7 @@
 
 use super::emit::{Emitter, Value};
 use super::state::State;
-use crate::plan::{Base, Bounded, Layer, NetworkPlan};
+use crate::step_program::{Base, Bounded, Layer, NetworkPlan};
 
 /// What the crisp networks give.
 pub(super) struct Crisp {

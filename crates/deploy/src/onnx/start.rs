@@ -3,10 +3,10 @@
 use super::emit::{Dim, Emitter, Port, Value};
 use super::state::{State, cell_sizes, has_past_inputs, state_ports};
 use super::step::{crisp_step, input_scales, normalised, output_scales, pushed_outputs, regressor};
-use crate::plan::Plan;
+use crate::step_program::StepProgram;
 
 /// Inputs of a graph that starts a run: the samples before the first step, in physical units and in order of time.
-pub(super) fn history_ports(plan: &Plan) -> Vec<Port> {
+pub(super) fn history_ports(plan: &StepProgram) -> Vec<Port> {
     let needs = plan.needs();
     let mut ports = Vec::new();
     if has_history_inputs(plan) {
@@ -32,12 +32,12 @@ pub(super) fn history_ports(plan: &Plan) -> Vec<Port> {
 }
 
 /// Whether a start looks at past inputs.
-fn has_history_inputs(plan: &Plan) -> bool {
+fn has_history_inputs(plan: &StepProgram) -> bool {
     plan.needs().inputs > 0 && !plan.inputs.is_empty()
 }
 
 /// Writes the start of a run from the inputs of [`history_ports`].
-pub(super) fn start(emit: &mut Emitter, plan: &Plan) -> State {
+pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
     let needs = plan.needs();
     let warmup = needs.least_inputs;
     let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());
@@ -100,7 +100,7 @@ fn rows(emit: &mut Emitter, value: &Value, count: usize, channels: usize, name: 
 }
 
 /// The oldest of the last `all` inputs, those before a warm-up, newest first; the training mean where there are none.
-fn past_inputs(emit: &mut Emitter, plan: &Plan, past: &Value, all: usize) -> Value {
+fn past_inputs(emit: &mut Emitter, plan: &StepProgram, past: &Value, all: usize) -> Value {
     let inputs = plan.inputs.len();
     let zeros = emit.real("no_inputs", &[all, inputs], vec![0.0; all * inputs]);
     let padded = emit.concat(&[&zeros, past], 0);
@@ -111,7 +111,7 @@ fn past_inputs(emit: &mut Emitter, plan: &Plan, past: &Value, all: usize) -> Val
 }
 
 /// Runs over the warm-up: every step sees measured outputs, only states settle.
-fn warm_up(emit: &mut Emitter, plan: &Plan, state: State, during: Option<Value>, forced: Value) -> State {
+fn warm_up(emit: &mut Emitter, plan: &StepProgram, state: State, during: Option<Value>, forced: Value) -> State {
     let row = |name: &str, channels: usize| Port {
         name: name.to_owned(),
         dims: vec![Dim::Fixed(channels)],

@@ -3,7 +3,7 @@
 use intervalid_model::NetworkKind;
 
 use super::emit::{Dim, Port, Value};
-use crate::plan::{Body, Plan};
+use crate::step_program::{Body, StepProgram};
 
 /// The tensors of a state in a graph, normalised.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct State {
 
 impl State {
     /// From values in the order of [`state_ports`].
-    pub(super) fn from_values(plan: &Plan, values: &[Value]) -> Self {
+    pub(super) fn from_values(plan: &StepProgram, values: &[Value]) -> Self {
         let (inputs, rest) = values.split_at(usize::from(has_past_inputs(plan)));
         Self {
             inputs: inputs.first().cloned(),
@@ -40,12 +40,12 @@ impl State {
 }
 
 /// Whether past inputs are part of the state.
-pub(super) fn has_past_inputs(plan: &Plan) -> bool {
+pub(super) fn has_past_inputs(plan: &StepProgram) -> bool {
     plan.remembered_inputs() > 0 && !plan.inputs.is_empty()
 }
 
 /// Sizes of the LSTM cells.
-pub(super) fn cell_sizes(plan: &Plan) -> &[usize] {
+pub(super) fn cell_sizes(plan: &StepProgram) -> &[usize] {
     match &plan.body {
         Body::Networks(networks) if networks.network == NetworkKind::Lstm => &networks.hidden,
         _ => &[],
@@ -53,7 +53,7 @@ pub(super) fn cell_sizes(plan: &Plan) -> &[usize] {
 }
 
 /// Names and sizes of the tensors of a state.
-pub(super) fn state_ports(plan: &Plan) -> Vec<Port> {
+pub(super) fn state_ports(plan: &StepProgram) -> Vec<Port> {
     let members = Dim::Fixed(plan.members());
     let port = |name: String, dims: Vec<Dim>, doc: &str| Port {
         name,

@@ -5,7 +5,7 @@ use intervalid_data::Scale;
 use super::emit::{Emitter, Value};
 use super::network::Networks;
 use super::state::State;
-use crate::plan::{Body, LinearPlan, NetworkPlan, Plan};
+use crate::step_program::{Body, LinearPlan, NetworkPlan, StepProgram};
 
 /// What a step gives: `[outputs]` each, in physical units.
 pub(super) struct Outcome {
@@ -36,11 +36,11 @@ pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: 
     emit.apply("Div", &[&centred, &std])
 }
 
-pub(super) fn input_scales(plan: &Plan) -> Vec<Scale> {
+pub(super) fn input_scales(plan: &StepProgram) -> Vec<Scale> {
     plan.inputs.iter().map(|input| input.scale).collect()
 }
 
-pub(super) fn output_scales(plan: &Plan) -> Vec<Scale> {
+pub(super) fn output_scales(plan: &StepProgram) -> Vec<Scale> {
     plan.outputs.iter().map(|output| output.scale).collect()
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Regressor {
 }
 
 /// Puts the regressor of a step together; `u` are its normalised inputs `[inputs]`, if there are any.
-pub(super) fn regressor(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &State) -> Regressor {
+pub(super) fn regressor(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, state: &State) -> Regressor {
     let (members, inputs) = (plan.members(), plan.inputs.len());
     let last = match plan.lags.ny {
         1 => state.outputs.clone(),
@@ -92,7 +92,7 @@ pub(super) fn regressor(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, stat
 }
 
 /// Past outputs after a step: `newest` `[members, 1, outputs]` before all others.
-pub(super) fn pushed_outputs(emit: &mut Emitter, plan: &Plan, newest: &Value, state: &State) -> Value {
+pub(super) fn pushed_outputs(emit: &mut Emitter, plan: &StepProgram, newest: &Value, state: &State) -> Value {
     match plan.lags.ny {
         1 => newest.clone(),
         ny => {
@@ -103,7 +103,7 @@ pub(super) fn pushed_outputs(emit: &mut Emitter, plan: &Plan, newest: &Value, st
 }
 
 /// The whole step; `u` are its normalised inputs.
-pub(super) fn step(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &State) -> Outcome {
+pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, state: &State) -> Outcome {
     let found = regressor(emit, plan, u, state);
     let Regressor { x, last, past_inputs } = &found;
     let (newest, cells, y, [below, above]) = match &plan.body {
@@ -157,7 +157,7 @@ pub(super) fn step(emit: &mut Emitter, plan: &Plan, u: Option<&Value>, state: &S
 /// The crisp step alone, for the warm-up: outputs with [`doubt`] added, and the cells after.
 pub(super) fn crisp_step(
     emit: &mut Emitter,
-    plan: &Plan,
+    plan: &StepProgram,
     found: &Regressor,
     state: &State,
 ) -> (Option<Value>, Vec<[Value; 2]>) {
@@ -231,7 +231,7 @@ fn ensemble(
 }
 
 /// y·std + mean, `[outputs]`.
-fn physical(emit: &mut Emitter, plan: &Plan, y: &Value) -> Value {
+fn physical(emit: &mut Emitter, plan: &StepProgram, y: &Value) -> Value {
     let (outputs, scales) = (plan.outputs.len(), output_scales(plan));
     let y = emit.reshape(y, &[outputs]);
     let std = emit.real("output.std", &[outputs], scales.iter().map(|scale| scale.std));
@@ -241,7 +241,7 @@ fn physical(emit: &mut Emitter, plan: &Plan, y: &Value) -> Value {
 }
 
 /// The sides of the band, in physical units, as the calibration scales them.
-fn calibrated(emit: &mut Emitter, plan: &Plan, sides: [Value; 2]) -> [Value; 2] {
+fn calibrated(emit: &mut Emitter, plan: &StepProgram, sides: [Value; 2]) -> [Value; 2] {
     let scalings: Option<Vec<_>> = plan.outputs.iter().map(|output| output.calibration).collect();
     let Some(scalings) = scalings else {
         return sides;

@@ -9,9 +9,9 @@ use prost::Message as _;
 use super::models::{IR_VERSION, OPSET};
 use super::proto::{DOUBLE, FLOAT, GraphProto, ModelProto, Size, ValueInfoProto};
 use super::{OnnxModels, OnnxOptions, onnx_models};
-use crate::plan::Plan;
+use crate::step_program::StepProgram;
 
-fn plan(model: ModelKind, precision: Precision, initial: InitialState) -> Plan {
+fn plan(model: ModelKind, precision: Precision, initial: InitialState) -> StepProgram {
     let dataset = load(&["hair-dryer"], None, &ReadOptions::default()).unwrap();
     let split = Split::new(&dataset, SplitFractions::new(0.2, 0.1, 0.7).unwrap()).unwrap();
     let config = FitConfig {
@@ -24,10 +24,10 @@ fn plan(model: ModelKind, precision: Precision, initial: InitialState) -> Plan {
         ..FitConfig::default()
     };
     let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
-    Plan::new(&model).unwrap()
+    StepProgram::new(&model).unwrap()
 }
 
-fn exported(plan: &Plan) -> OnnxModels {
+fn exported(plan: &StepProgram) -> OnnxModels {
     onnx_models(plan, &OnnxOptions::default()).unwrap()
 }
 
@@ -224,7 +224,7 @@ fn baselines_are_refused_with_a_reason() {
             ..FitConfig::default()
         };
         let (fitted, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
-        let message = Plan::new(&fitted).unwrap_err().to_string();
+        let message = StepProgram::new(&fitted).unwrap_err().to_string();
         assert!(
             message.contains(reason) && message.contains("fit inode or ilstm"),
             "{message}"

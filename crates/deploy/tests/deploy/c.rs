@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use intervalid_deploy::{CCode, COptions, CPrecision, Plan, c_code};
+use intervalid_deploy::{CCode, COptions, CPrecision, StepProgram, c_code};
 use tempfile::TempDir;
 
 use crate::models::{Case, Expected, cases};
@@ -16,7 +16,7 @@ const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconv
 const SANITIZED: &[&str] = &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
 fn export(case: &Case, precision: Option<CPrecision>) -> (TempDir, CCode) {
-    let plan = Plan::new(&case.model).unwrap();
+    let plan = StepProgram::new(&case.model).unwrap();
     let options = COptions {
         name: "plant".to_owned(),
         precision,
@@ -116,7 +116,7 @@ fn c_gives_the_numbers_of_predict() {
 }
 
 fn code_history(case: &Case) -> usize {
-    let needs = Plan::new(&case.model).unwrap().needs();
+    let needs = StepProgram::new(&case.model).unwrap().needs();
     needs.inputs.max(needs.outputs)
 }
 

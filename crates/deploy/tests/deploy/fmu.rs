@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use intervalid_deploy::{FmiVersion, FmuOptions, Plan, fmu};
+use intervalid_deploy::{FmiVersion, FmuOptions, StepProgram, fmu};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ use crate::tools::{python, run, tool, write};
 
 /// What the script needs: the FMU, what to feed it and what to expect.
 fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value {
-    let plan = Plan::new(&case.model).unwrap();
+    let plan = StepProgram::new(&case.model).unwrap();
     let options = FmuOptions {
         name: "plant".to_owned(),
         version,
@@ -48,7 +48,7 @@ fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value 
         "u": inputs,
         "measured": expected.measured,
         "expected": expected.bounds,
-        "std": case.model.signature().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
+        "std": case.model.interface().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
         "tolerance": match plan.precision {
             intervalid_model::Precision::F32 => 1e-6,
             intervalid_model::Precision::F64 => 1e-12,

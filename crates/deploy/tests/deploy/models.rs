@@ -244,7 +244,7 @@ impl Case {
     /// to the number or the output's standard deviation.
     pub(crate) fn assert_close(&self, expected: &Expected, found: &[Vec<[f64; 5]>], values: usize, tolerance: f64) {
         assert_eq!(expected.bounds.len(), found.len(), "{}: samples", self.name);
-        let scales = &self.model.signature().normaliser.outputs;
+        let scales = &self.model.interface().normaliser.outputs;
         let (mut largest, mut place) = (0.0, String::new());
         for (step, (expected, found)) in expected.bounds.iter().zip(found).enumerate() {
             for (output, scale) in scales.iter().enumerate() {

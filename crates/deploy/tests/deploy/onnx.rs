@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use intervalid_deploy::{Body, OnnxOptions, Plan, onnx_models};
+use intervalid_deploy::{Body, OnnxOptions, StepProgram, onnx_models};
 use intervalid_model::{Model, Precision};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::models::{Case, cases, rare_cases};
 use crate::tools::{python, run, write};
 
 /// Writes the models of a plan into a folder of their own; they stay there to be looked at.
-fn export(plan: &Plan, precision: Option<Precision>, name: &str) -> PathBuf {
+fn export(plan: &StepProgram, precision: Option<Precision>, name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     for (part, content) in onnx_models(plan, &OnnxOptions { precision }).unwrap().parts() {
@@ -30,7 +30,7 @@ fn tolerance(precision: Precision) -> f64 {
 }
 
 /// What the script needs: a folder of models, what to feed them and what to expect.
-fn task(case: &Case, plan: &Plan, precision: Option<Precision>, index: usize) -> Value {
+fn task(case: &Case, plan: &StepProgram, precision: Option<Precision>, index: usize) -> Value {
     let expected = case.expected(60);
     let name = format!("case{index}{}", precision.map_or("", Precision::name));
     let computed = onnx_models(plan, &OnnxOptions { precision }).unwrap().precision;
@@ -54,7 +54,7 @@ fn task(case: &Case, plan: &Plan, precision: Option<Precision>, index: usize) ->
         "expected": expected.bounds.iter().map(|sample| {
             sample.iter().map(|[y, lower, upper, ..]| [lower, y, upper]).collect()
         }).collect::<Vec<Vec<_>>>(),
-        "std": case.model.signature().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
+        "std": case.model.interface().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
         "tolerance": tolerance,
         "metadata": {
             "model_hash": case.model.fingerprint(),
@@ -82,7 +82,7 @@ fn script(tasks: Vec<Value>, name: &str) -> Option<()> {
 fn onnxruntime_gives_the_numbers_of_predict() {
     let mut tasks = Vec::new();
     for (index, case) in cases().iter().chain(&rare_cases()).enumerate() {
-        let plan = Plan::new(&case.model).unwrap();
+        let plan = StepProgram::new(&case.model).unwrap();
         tasks.push(task(case, &plan, None, index));
         let other = match onnx_models(&plan, &OnnxOptions::default()).unwrap().precision {
             Precision::F32 => Precision::F64,
@@ -94,7 +94,7 @@ fn onnxruntime_gives_the_numbers_of_predict() {
 }
 
 /// Makes the read-outs of a member run away at once.
-fn poison(plan: &mut Plan, member: usize) {
+fn poison(plan: &mut StepProgram, member: usize) {
     let Body::Networks(networks) = &mut plan.body else {
         panic!("networks expected");
     };
@@ -108,7 +108,7 @@ fn runaways_are_left_out() {
     let mut tasks = Vec::new();
     let is_ensemble = |case: &&Case| matches!(case.model, Model::IntervalEnsembleF32(_));
     for (index, case) in cases().iter().filter(is_ensemble).enumerate() {
-        let plan = Plan::new(&case.model).unwrap();
+        let plan = StepProgram::new(&case.model).unwrap();
         let mut poisoned = plan.clone();
         poison(&mut poisoned, 1);
         let mut rest = plan.clone();
@@ -122,7 +122,7 @@ fn runaways_are_left_out() {
             networks.members.truncate(1);
         }
         let expected = case.expected(60);
-        let mut compare = |found: &Plan, same_as: Option<&Plan>, what: &str| {
+        let mut compare = |found: &StepProgram, same_as: Option<&StepProgram>, what: &str| {
             tasks.push(json!({
                 "folder": export(found, None, &format!("runaway{index}-{what}")),
                 "same_as": same_as.map(|plan| export(plan, None, &format!("runaway{index}-{what}-expected"))),

@@ -13,7 +13,7 @@ use super::vector::Vector;
 use crate::real::Real;
 use crate::simd_dispatch;
 
-/// Bound on |tanh(x) - exact| of the `f32` kernel for all finite x, at every [`Level`](super::Level).
+/// Bound on |tanh(x) - exact| of the `f32` kernel for all finite x, at every [`SimdLevel`](super::SimdLevel).
 pub const TANH_ERROR_F32: f32 = 5e-7;
 
 /// Replaces every value by its hyperbolic tangent.
@@ -204,12 +204,12 @@ pub(crate) unsafe fn sigmoid_f32<V: Vector<f32>>(x: V) -> V {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Level, with_level};
+    use crate::kernel::{SimdLevel, with_level};
 
     /// Every 97th `f32` in the range that is not saturated, both signs, at every level.
     #[test]
     fn tanh_f32_keeps_its_error_bound() {
-        for &level in Level::available() {
+        for &level in SimdLevel::available() {
             with_level(level, || {
                 let mut bits = 0_u32;
                 let mut batch = [0.0_f32; 64];

@@ -355,7 +355,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::{
-        Level, WeightAdjoint, interval_weights_backward, interval_weights_forward, matmul_add, with_level,
+        SimdLevel, WeightAdjoint, interval_weights_backward, interval_weights_forward, matmul_add, with_level,
     };
 
     fn numbers<T: Real>(seed: &mut u64, count: usize) -> Vec<T> {
@@ -434,7 +434,7 @@ mod tests {
             inner in 1_usize..9,
             lanes in 1_usize..5,
         ) {
-            for &level in Level::available() {
+            for &level in SimdLevel::available() {
                 with_level(level, || {
                     compare::<f32>(seed, out, inner, lanes * LANES);
                     compare::<f64>(seed, out, inner, lanes * LANES);

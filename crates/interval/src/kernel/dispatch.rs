@@ -1,4 +1,4 @@
-//! One generic loop body, compiled once per [`Level`](super::Level).
+//! One generic loop body, compiled once per [`SimdLevel`](super::SimdLevel).
 
 /// Defines a function that runs an `#[inline(always)]` body compiled for the instruction set found at run time.
 ///
@@ -49,13 +49,13 @@ macro_rules! simd_dispatch {
             fn avx512<T: $crate::Real>($($argument: $type),*) {
                 $body::<T, T::Avx512>($($argument),*);
             }
-            match $crate::kernel::Level::current() {
-                // SAFETY: `Level::current` only returns levels that this processor offers.
+            match $crate::kernel::SimdLevel::current() {
+                // SAFETY: `SimdLevel::current` only returns levels that this processor offers.
                 #[cfg(target_arch = "x86_64")]
-                $crate::kernel::Level::Avx2 => unsafe { avx2::<T>($($argument),*) },
+                $crate::kernel::SimdLevel::Avx2 => unsafe { avx2::<T>($($argument),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                $crate::kernel::Level::Avx512 => unsafe { avx512::<T>($($argument),*) },
+                $crate::kernel::SimdLevel::Avx512 => unsafe { avx512::<T>($($argument),*) },
                 _ => $body::<T, $crate::kernel::Portable<T>>($($argument),*),
             }
         }

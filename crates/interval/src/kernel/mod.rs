@@ -6,7 +6,7 @@
 //! their adjoints must be zero. Weights are row-major `[out, in]`.
 //!
 //! **Reproducibility.** The order of every sum depends on shapes and weights only, so a kernel gives the same bits on
-//! every call at one [`Level`]. Levels differ by fused rounding: the results agree to `in * epsilon` relative to the sum
+//! every call at one [`SimdLevel`]. Levels differ by fused rounding: the results agree to `in * epsilon` relative to the sum
 //! of the magnitudes of the terms.
 //!
 //! Shapes are asserted at entry; a failed assertion is a caller's bug, not bad input.
@@ -29,7 +29,7 @@ pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
 pub use centred_product::{CentredAdjoint, CentredWeights};
 pub use elementwise::{Operand, product, product_backward};
 pub use interval_product::{IntervalWeights, WeightAdjoint};
-pub use level::{Level, with_level};
+pub use level::{SimdLevel, with_level};
 pub use matmul::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
 pub use mixed_product::{
     crisp_weights_backward, crisp_weights_forward, interval_weights_backward, interval_weights_forward,

@@ -243,7 +243,7 @@ unsafe fn signed<T: Real, V: Vector<T>>(quad: *const T, x: V) -> V {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Level, with_level};
+    use crate::kernel::{SimdLevel, with_level};
 
     /// Numbers in (-1, 1), some of them zero.
     fn numbers<T: Real>(seed: &mut u64, count: usize) -> Vec<T> {
@@ -278,7 +278,7 @@ mod tests {
             let mut centred = CentredWeights::new(out, inner);
             centred.update(&w_lower, &w_upper);
             let sorted = IntervalWeights::new(&w_lower, &w_upper, out, inner);
-            for &level in Level::available() {
+            for &level in SimdLevel::available() {
                 with_level(level, || {
                     let compare = |tiled: [Vec<T>; 2], single: [Vec<T>; 2]| {
                         for (tiled, single) in tiled.iter().zip(&single) {

@@ -1,6 +1,6 @@
 //! Activations over slices: monotone up to their bound, equal to their definition.
 
-use intervalid_interval::kernel::{Level, TANH_ERROR_F32, sigmoid, softplus, tanh, with_level};
+use intervalid_interval::kernel::{SimdLevel, TANH_ERROR_F32, sigmoid, softplus, tanh, with_level};
 use proptest::prelude::*;
 
 proptest! {
@@ -8,7 +8,7 @@ proptest! {
     fn activations_are_monotone_up_to_the_stated_bound(
         x in proptest::collection::vec(-12.0..12.0_f32, 1..70), step in 0.0..1e-3_f32,
     ) {
-        for &level in Level::available() {
+        for &level in SimdLevel::available() {
             for (function, slack) in
                 [(tanh as fn(&mut [f32]), 2.0 * TANH_ERROR_F32), (sigmoid, 2.0 * TANH_ERROR_F32), (softplus, 0.0)]
             {

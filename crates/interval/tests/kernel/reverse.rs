@@ -317,7 +317,7 @@ fn kinks_split_no_adjoint() {
         .collect();
     for &w in &sets {
         for &x in &sets {
-            for &level in intervalid_interval::kernel::Level::available() {
+            for &level in intervalid_interval::kernel::SimdLevel::available() {
                 let run = |g: f64, h: f64| {
                     let mut sums = WeightAdjoint::new(1, 1);
                     let (mut lower, mut upper) = ([0.0; 16], [0.0; 16]);

@@ -1,7 +1,7 @@
 //! Draws, references and bounds that the kernel tests share.
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{Level, with_level};
+use intervalid_interval::kernel::{SimdLevel, with_level};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -28,14 +28,14 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
 }
 
 /// The result of `work` at each level; twice, to see that the bits repeat.
-pub(crate) fn at_all_levels<T: Real>(work: impl Fn() -> Vec<T>) -> Vec<(Level, Vec<T>)> {
+pub(crate) fn at_all_levels<T: Real>(work: impl Fn() -> Vec<T>) -> Vec<(SimdLevel, Vec<T>)> {
     let run = |&level| {
         let (first, second) = (with_level(level, &work), with_level(level, &work));
         let bits = |values: &[T]| -> Vec<u64> { values.iter().map(|v| v.as_f64().to_bits()).collect() };
         assert_eq!(bits(&first), bits(&second), "{level:?} does not repeat its bits");
         (level, first)
     };
-    Level::available().iter().map(run).collect()
+    SimdLevel::available().iter().map(run).collect()
 }
 
 /// Draws that both precisions hold exactly.

@@ -23,7 +23,7 @@ const TAPS: usize = 10;
 
 /// Looks at the training and validation parts of a record: dead time, excitation, drift, saturation, constant stretches.
 #[must_use]
-pub fn inspect(dataset: &Dataset, split: &Split) -> Vec<Finding> {
+pub fn describe_record(dataset: &Dataset, split: &Split) -> Vec<Finding> {
     let part = split.train.followed_by(&split.validation);
     let mut findings = vec![Finding {
         kind: "record",
@@ -143,7 +143,7 @@ mod tests {
         };
         let dataset = record.generate(1000, 3).expect("generates").into_dataset();
         let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
-        let texts: Vec<String> = inspect(&dataset, &split).into_iter().map(|f| f.text).collect();
+        let texts: Vec<String> = describe_record(&dataset, &split).into_iter().map(|f| f.text).collect();
         assert!(
             texts.iter().any(|text| text == "'u' acts on 'y' after 2 sample(s)"),
             "{texts:?}"

@@ -9,22 +9,22 @@ use super::folds::Folds;
 use super::linear::{LinearCandidate, fit_linear};
 use super::networks::NetworkCandidate;
 use super::score::shaped_score;
-use crate::calibration::{BlockScores, Calibration, calibrate, quantile};
-use crate::config::{FitConfig, Margin};
+use crate::band::calibration::{BlockScores, Calibration, calibrate, quantile};
+use crate::band::metrics::align;
+use crate::band::prediction::Band;
+use crate::config::{FitConfig, MarginActivation};
 use crate::error::Result;
-use crate::interval_ensemble::{IntervalEnsemble, mean_band, spread_factor};
-use crate::interval_model::IntervalModel;
+use crate::family::ensemble::{IntervalEnsemble, mean_band, spread_factor};
+use crate::family::interval::IntervalModel;
+use crate::family::linear::LinearModel;
+use crate::interface::ModelInterface;
 use crate::kind::{ModelKind, Precision};
-use crate::linear::LinearModel;
-use crate::margin::RawMargins;
-use crate::metrics::scored;
 use crate::model::Model;
 use crate::network::Architecture;
-use crate::optim::Schedule;
 use crate::parallel::map_parallel;
-use crate::prediction::Band;
-use crate::signature::Signature;
 use crate::train::fit_margins;
+use crate::train::margin::RawMargins;
+use crate::train::optim::Schedule;
 
 /// Refits the linear model on all blocks; its band comes from the blocks it had not seen in the folds.
 pub(super) fn finish_linear(
@@ -33,8 +33,8 @@ pub(super) fn finish_linear(
     chosen: &LinearCandidate,
 ) -> Result<(Model, Calibration)> {
     let narx = fit_linear(folds, &folds.all, config, chosen.lags, chosen.fit)?;
-    let signature = Signature::new(folds.dataset, Normaliser::fit(folds.dataset, &folds.all)?);
-    let scale = |output: usize, error: f64| signature.normaliser.outputs[output].width_to_physical(error);
+    let interface = ModelInterface::new(folds.dataset, Normaliser::fit(folds.dataset, &folds.all)?);
+    let scale = |output: usize, error: f64| interface.normaliser.outputs[output].width_to_physical(error);
     let outputs = folds.dataset.outputs().len();
     let (mut half_width, mut blocks) = (Vec::new(), Vec::new());
     for output in 0..outputs {
@@ -54,12 +54,12 @@ pub(super) fn finish_linear(
         half_width.push(half);
         blocks.push(errors.into_iter().map(block).collect());
     }
-    let floors: Vec<f64> = (0..outputs).map(|output| signature.least_half_width(output)).collect();
+    let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
     let calibration = calibrate(&blocks, &floors, config.coverage);
     let model = Model::Linear(LinearModel {
         arx: narx.to_arx(),
         half_width,
-        signature,
+        interface,
         config: FitConfig {
             precision: Precision::F64,
             ..config.fit_config(ModelKind::Arx, chosen.lags, config.initial())
@@ -95,11 +95,11 @@ where
         members.iter_mut().for_each(|member| member.config = shared.clone());
     }
     let blocks = held_out_bands(folds, &members, &thetas, spread_factor(config.coverage))?;
-    let signature = members[0].signature.clone();
+    let interface = members[0].interface.clone();
     let floors: Vec<f64> = blocks
         .iter()
         .enumerate()
-        .map(|(output, blocks)| best_floor(blocks, signature.least_half_width(output), config.coverage))
+        .map(|(output, blocks)| best_floor(blocks, interface.least_half_width(output), config.coverage))
         .collect();
     let calibration = calibrate(&blocks, &floors, config.coverage);
     let model = match IntervalEnsemble::new(members) {
@@ -142,7 +142,7 @@ fn margins<T: Real>(
     let mut settings = FitConfig {
         epochs: MARGIN_EPOCHS,
         schedule: Schedule::Cosine,
-        margin: Margin::Abs,
+        margin: MarginActivation::Abs,
         ..recipe.fit_config(config, length, step)
     };
     let theta: Vec<T> = theta.iter().map(|&value| T::of(value)).collect();
@@ -190,7 +190,7 @@ fn with_margins<T: Real>(
         theta: theta.to_vec(),
         margin_lower: raw.lower,
         margin_upper: raw.upper,
-        signature: Signature::new(dataset, Normaliser::fit(dataset, &split.train)?),
+        interface: ModelInterface::new(dataset, Normaliser::fit(dataset, &split.train)?),
         config: FitConfig {
             precision: Precision::of::<T>(),
             ..settings.clone()
@@ -202,8 +202,8 @@ fn with_margins<T: Real>(
 fn width_and_error<T: Real>(model: &IntervalModel<T>, dataset: &Dataset, split: &Split) -> Result<(f64, f64)> {
     let bands = model.simulate_uncalibrated(dataset, &split.validation)?;
     let (mut width, mut error) = (0.0, 0.0);
-    for (output, scale) in model.signature.normaliser.outputs.iter().enumerate() {
-        let runs = scored(dataset, &bands, output)?;
+    for (output, scale) in model.interface.normaliser.outputs.iter().enumerate() {
+        let runs = align(dataset, &bands, output)?;
         let samples: usize = runs.iter().map(|run| run.target.len()).sum();
         for run in &runs {
             let widths = run.upper.iter().zip(run.lower).map(|(u, l)| u - l);

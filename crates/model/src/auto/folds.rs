@@ -1,11 +1,13 @@
 //! Training and validation data cut into contiguous blocks, each held out once.
 
-use intervalid_data::{DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, runs};
+use intervalid_data::{
+    DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, free_run_windows,
+};
 
-use crate::calibration::BlockScores;
+use crate::band::calibration::BlockScores;
+use crate::band::metrics::align;
+use crate::band::prediction::Band;
 use crate::error::Result;
-use crate::metrics::scored;
-use crate::prediction::Band;
 
 /// Blocks of a record. Everything is scaled by the statistics of all of them together: what a held-out block adds to a
 /// mean and a standard deviation tells a model nothing about its errors there.
@@ -105,12 +107,12 @@ impl<'a> Folds<'a> {
         let mut windows = Vec::new();
         for (run, block) in self.approaches(fold) {
             // Pieces too short to simulate are left out, unless nothing else is there.
-            if let Ok(found) = runs(self.dataset, &Part::from_segments(vec![run]), lags, initial) {
+            if let Ok(found) = free_run_windows(self.dataset, &Part::from_segments(vec![run]), lags, initial) {
                 windows.extend(found.into_iter().map(|window| (window, block.start)));
             }
         }
         if windows.is_empty() {
-            runs(self.dataset, &self.folds[fold].held_out, lags, initial)?;
+            free_run_windows(self.dataset, &self.folds[fold].held_out, lags, initial)?;
         }
         Ok(windows)
     }
@@ -119,7 +121,7 @@ impl<'a> Folds<'a> {
     pub(super) fn scores(&self, fold: usize, bands: &[Band], output: usize) -> Result<BlockScores> {
         let approaches = self.approaches(fold);
         let mut scores = BlockScores::default();
-        for (run, band) in scored(self.dataset, bands, output)?.iter().zip(bands) {
+        for (run, band) in align(self.dataset, bands, output)?.iter().zip(bands) {
             let first = band.first + band.len() - run.target.len();
             let is_of = |block: &&(Segment, Segment)| {
                 block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end

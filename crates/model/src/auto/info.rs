@@ -4,7 +4,7 @@ use intervalid_data::Lags;
 use serde::Serialize;
 
 use super::findings::Finding;
-use crate::calibration::Calibration;
+use crate::band::calibration::Calibration;
 use crate::kind::ModelKind;
 use crate::model::Model;
 use crate::train::TrainInfo;

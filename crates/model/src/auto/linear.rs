@@ -9,7 +9,7 @@ use super::score::{HeldOut, Score, score};
 use crate::error::{ModelError, Result};
 use crate::output_error::{DescentConfig, Narx, descend};
 use crate::parallel::map_parallel;
-use crate::simulate::DIVERGED;
+use crate::simulate::free_run::DIVERGED;
 
 /// How a linear model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use crate::parallel::map_parallel;
 
 /// One descent: θ after every step, and the error on the held-out block there.
 #[derive(Clone, Debug)]
-struct Trail {
+struct DescentHistory {
     iterates: Vec<Vec<f64>>,
     errors: Vec<f64>,
 }
@@ -33,7 +33,7 @@ pub(super) struct NetworkCandidate {
     /// Rounds it took part in.
     pub(super) rounds: usize,
     /// Per fold; none where a round did not get to it.
-    trails: Vec<Option<Trail>>,
+    trails: Vec<Option<DescentHistory>>,
     /// The number of steps with the least mean held-out error.
     pub(super) steps: usize,
     /// Of rounds over all folds.
@@ -250,10 +250,10 @@ fn extend(
     config: &AutoConfig,
     recipe: &Recipe,
     fold: usize,
-    before: Option<&Trail>,
+    before: Option<&DescentHistory>,
     steps: usize,
     budget: &Budget<'_>,
-) -> Result<Option<Trail>> {
+) -> Result<Option<DescentHistory>> {
     if recipe.model == ModelKind::Ilstm {
         return recurrent_trail(folds, config, recipe, fold, before, budget);
     }
@@ -263,7 +263,7 @@ fn extend(
     let mut model = linear.with_network(&recipe.hidden, member_seed(config.seed, fold));
     let mut trail = match before {
         Some(trail) => trail.clone(),
-        None => Trail {
+        None => DescentHistory {
             errors: vec![held_out_mse(&model, folds, fold, config)?],
             iterates: vec![model.theta.clone()],
         },
@@ -308,9 +308,9 @@ fn recurrent_trail(
     config: &AutoConfig,
     recipe: &Recipe,
     fold: usize,
-    before: Option<&Trail>,
+    before: Option<&DescentHistory>,
     budget: &Budget<'_>,
-) -> Result<Option<Trail>> {
+) -> Result<Option<DescentHistory>> {
     if let Some(trail) = before {
         return Ok(Some(trail.clone()));
     }
@@ -319,7 +319,7 @@ fn recurrent_trail(
         return Ok(None);
     };
     let errors = recurrent::held_out_errors(folds, recipe, &theta, fold)?;
-    Ok(Some(Trail {
+    Ok(Some(DescentHistory {
         errors: vec![mean_square(errors.as_deref())],
         iterates: vec![theta],
     }))
@@ -333,7 +333,7 @@ fn member_seed(seed: u64, member: usize) -> u64 {
 /// Chooses the number of steps and scores the candidate there.
 fn judge(folds: &Folds<'_>, config: &AutoConfig, candidate: &NetworkCandidate) -> Result<NetworkCandidate> {
     let mut judged = candidate.clone();
-    let trails: Vec<&Trail> = candidate.trails.iter().flatten().collect();
+    let trails: Vec<&DescentHistory> = candidate.trails.iter().flatten().collect();
     let longest = trails.iter().map(|trail| trail.errors.len()).max().unwrap_or(0);
     let at = |step: usize| {
         let errors = trails

@@ -5,19 +5,19 @@
 
 use std::ops::ControlFlow;
 
-use intervalid_data::{InitialState, Lags, Part, Split, Windows, runs};
+use intervalid_data::{InitialState, Lags, Part, Split, Windows, free_run_windows};
 
 use super::budget::Budget;
 use super::config::AutoConfig;
+use super::cross_calibration::without;
 use super::folds::Folds;
-use super::one_model::without;
 use super::recipe::Recipe;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::kind::ModelKind;
 use crate::network::Stepper;
-use crate::optim::Schedule;
-use crate::simulate::Run;
+use crate::simulate::free_run::Run;
+use crate::train::optim::Schedule;
 use crate::train::{Progress, fit_crisp};
 
 const EPOCHS: usize = 150;
@@ -47,7 +47,7 @@ pub(super) fn recipes(folds: &Folds<'_>, config: &AutoConfig, lags: Lags) -> Vec
         (0..folds.folds.len()).all(|fold| {
             let split = split(folds, fold);
             let windows = Windows::new(folds.dataset, &split.train, lags, recipe.initial, settings.window);
-            windows.is_ok() && runs(folds.dataset, &split.validation, lags, recipe.initial).is_ok()
+            windows.is_ok() && free_run_windows(folds.dataset, &split.validation, lags, recipe.initial).is_ok()
         })
     };
     shapes.into_iter().map(recipe).filter(is_possible).collect()

@@ -1,6 +1,6 @@
 //! What held-out errors are worth: the interval score of a band of constant width, each block's width from the others.
 
-use crate::calibration::{BlockScores, quantile, standard_error};
+use crate::band::calibration::{BlockScores, quantile, standard_error};
 
 /// Errors ŷ - y of the point predictions on held-out blocks, in standard deviations: `[block][output][sample]`.
 pub(super) type HeldOut = Vec<Vec<Vec<f64>>>;

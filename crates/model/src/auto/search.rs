@@ -6,13 +6,13 @@ use intervalid_data::{Dataset, Split};
 
 use super::budget::Budget;
 use super::config::{AutoConfig, AutoOptions};
-use super::findings::inspect;
+use super::findings::describe_record;
 use super::finish::{finish_linear, finish_networks};
 use super::folds::Folds;
 use super::info::{AutoFit, AutoInfo, CandidateInfo, GUARANTEES};
 use super::linear::{LinearCandidate, LinearFit, linear_candidates};
 use super::networks::{NetworkCandidate, NetworkSearch, network_candidates};
-use crate::calibration::Calibration;
+use crate::band::calibration::Calibration;
 use crate::error::{ModelError, Result};
 use crate::kind::{ModelKind, Precision};
 use crate::model::Model;
@@ -34,7 +34,7 @@ const DOUBTFUL: f64 = 0.15;
 pub fn fit_auto(dataset: &Dataset, split: &Split, config: &AutoConfig, options: &AutoOptions<'_>) -> Result<AutoFit> {
     let started = Instant::now();
     config.check()?;
-    let findings = inspect(dataset, split);
+    let findings = describe_record(dataset, split);
     let folds = Folds::new(dataset, split)?;
     let budget = Budget::new(options);
     let linear = linear_candidates(&folds, config, &budget)?;

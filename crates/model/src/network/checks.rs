@@ -9,10 +9,10 @@ use super::core::{Core, Place};
 use super::lstm::Lstm;
 use super::node::Node;
 use super::*;
-use crate::feed::fill;
-use crate::gaussian::{draw_masks, gaussian_nll};
-use crate::loss::{Level, RqrW, mean_squared_error};
-use crate::simulate::Run;
+use crate::family::gaussian::{draw_masks, gaussian_nll};
+use crate::network::batch_fill::fill;
+use crate::simulate::free_run::Run;
+use crate::train::loss::{QuantileLevel, RqrW, mean_squared_error};
 
 fn random(rng: &mut ChaCha8Rng, len: usize, size: f64) -> Vec<f64> {
     (0..len).map(|_| rng.random_range(-size..size)).collect()
@@ -73,7 +73,7 @@ fn losses(
     let mse = mean_squared_error(&batch, &mut adjoint);
     let mut parameters = IntervalParameters::new(network.layout());
     parameters.update(theta, margins[0], margins[1]);
-    let loss = RqrW::new(0.9, 0.5, Level::Corrected);
+    let loss = RqrW::new(0.9, 0.5, QuantileLevel::Corrected);
     let row = batch.outputs * batch.width();
     let (mut lower, mut upper) = (vec![0.0; row], vec![0.0; row]);
     let mut sum = 0.0;
@@ -155,7 +155,7 @@ fn gradients_match_central_differences_for_every_parameter() {
             parameters.update(&theta, &below, &above);
             let mut adjoint = IntervalAdjoint::new(&layout);
             let mut trajectory = TrajectoryAdjoint::zeros(&batch.frames);
-            let loss = RqrW::new(0.9, 0.5, Level::Corrected);
+            let loss = RqrW::new(0.9, 0.5, QuantileLevel::Corrected);
             let width = batch.width();
             let row = batch.outputs * width;
             for step in batch.warmup..batch.steps {

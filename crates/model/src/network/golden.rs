@@ -4,7 +4,7 @@ use intervalid_data::Lags;
 use intervalid_testkit::{GoldenCase, GoldenLayer, GoldenMargins, Tolerance, assert_all_close, assert_close, golden};
 
 use super::*;
-use crate::loss::{Level, RqrW, mean_squared_error};
+use crate::train::loss::{QuantileLevel, RqrW, mean_squared_error};
 
 const TOLERANCE: Tolerance = Tolerance::relative(1e-10).with_absolute(1e-13);
 
@@ -112,7 +112,7 @@ fn networks_losses_and_gradients_match_the_golden_values() {
         parameters.update(&theta, &margin_lower, &margin_upper);
         let mut adjoint = IntervalAdjoint::new(network.layout());
         let mut trajectory = TrajectoryAdjoint::zeros(&batch.frames);
-        let loss = RqrW::new(case.coverage, case.width_penalty, Level::Corrected);
+        let loss = RqrW::new(case.coverage, case.width_penalty, QuantileLevel::Corrected);
         let windows = case.y.len();
         let mut sum = 0.0;
         for step in 0..batch.steps {

@@ -4,12 +4,14 @@
 //! (crisp, with BPTT) and evaluates the interval branch on the tiles of the crisp trajectory.
 
 mod architecture;
+pub(crate) mod batch_fill;
 #[cfg(test)]
 mod checks;
 mod core;
 mod elementwise;
 #[cfg(test)]
 mod golden;
+pub(crate) mod initialise;
 mod interval_stepper;
 mod lstm;
 #[expect(clippy::module_inception, reason = "the file of the type Network")]

@@ -3,8 +3,8 @@
 use intervalid_data::{ArxModel, InitialState, Lags, ScaledExperiment, Window, write_input_taps};
 use rand::RngExt as _;
 
-use crate::initialise::{Purpose, generator};
-use crate::simulate::DIVERGED;
+use crate::network::initialise::{Purpose, generator};
+use crate::simulate::free_run::DIVERGED;
 
 /// y(k) = A x(k) + b + W tanh(… tanh(W₀ x(k) + b₀)); without hidden layers y(k) = A x(k) + b.
 ///

@@ -11,7 +11,7 @@ use super::state::State;
 use super::{Clock, FitOptions, Observer, advance, check_interval};
 use crate::config::{FitConfig, Strategy};
 use crate::error::{ModelError, Result};
-use crate::interval_model::IntervalModel;
+use crate::family::interval::IntervalModel;
 
 /// Cascades that differ in their second stage only: the first is trained once.
 ///

@@ -9,9 +9,9 @@ use super::info::{EpochRecord, Stage, StageInfo, StopReason};
 use super::problem::Problem;
 use super::state::{Best, Mean, State};
 use crate::error::Result;
-use crate::margin::RawMargins;
-use crate::optim::{Adam, GradNorm};
-use crate::tensors::{TensorReader, TensorWriter};
+use crate::file::tensors::{TensorReader, TensorWriter};
+use crate::train::margin::RawMargins;
+use crate::train::optim::{Adam, GradNorm};
 
 /// Grows with every change of the file's content.
 const FORMAT: u32 = 2;

@@ -3,15 +3,15 @@
 use intervalid_data::{Lags, Scaled, ScaledExperiment, Window};
 use intervalid_interval::Real;
 
-use crate::config::{FitConfig, Margin};
-use crate::feed::fill;
-use crate::loss::{RqrW, mean_squared_error};
-use crate::margin::RawMargins;
+use crate::config::{FitConfig, MarginActivation};
+use crate::network::batch_fill::fill;
 use crate::network::{
     Architecture, Batch, Frames, Head, IntervalAdjoint, IntervalParameters, Layout, Network, NetworkKind,
     TrajectoryAdjoint,
 };
-use crate::optim::{Adam, GradNorm, clip};
+use crate::train::loss::{RqrW, mean_squared_error};
+use crate::train::margin::RawMargins;
+use crate::train::optim::{Adam, GradNorm, clip};
 
 /// Gradient of L_MSE with respect to θ over a batch of windows.
 pub(super) struct Crisp<T> {
@@ -66,7 +66,7 @@ impl<T: Real> Bounds<T> {
     }
 
     /// Takes θ and Δ'.
-    pub(super) fn update(&mut self, theta: &[T], raw: &RawMargins<T>, margin: Margin) {
+    pub(super) fn update(&mut self, theta: &[T], raw: &RawMargins<T>, margin: MarginActivation) {
         let [lower, upper] = &mut self.margins;
         margin.apply(&raw.lower, lower);
         margin.apply(&raw.upper, upper);
@@ -121,7 +121,12 @@ impl<T: Real> Bounds<T> {
     }
 
     /// Gradients with respect to Δ' below and above, once all tiles are in.
-    pub(super) fn margin_gradients(&mut self, raw: &RawMargins<T>, margin: Margin, gradients: &mut [Vec<T>; 2]) {
+    pub(super) fn margin_gradients(
+        &mut self,
+        raw: &RawMargins<T>,
+        margin: MarginActivation,
+        gradients: &mut [Vec<T>; 2],
+    ) {
         self.adjoint.finish();
         let [lower, upper] = gradients;
         margin.chain(&raw.lower, -T::one(), &self.adjoint.lower, lower);
@@ -157,7 +162,7 @@ impl<T: Real> Joint<T> {
         &mut self,
         theta: &[T],
         raw: &RawMargins<T>,
-        margin: Margin,
+        margin: MarginActivation,
         loss: &RqrW,
         gradnorm: &mut GradNorm,
     ) -> [f64; 2] {
@@ -243,7 +248,7 @@ impl IterationBench {
             hidden: architecture.hidden.clone(),
             ..FitConfig::default()
         };
-        let theta = crate::initialise::initial_parameters::<f32>(&architecture, 1);
+        let theta = crate::network::initialise::initial_parameters::<f32>(&architecture, 1);
         let raw = RawMargins::initial(&config, &architecture.layout(), &theta);
         Self {
             joint: Joint::new(&architecture, windows, length - 1, 0),

@@ -5,10 +5,10 @@ use intervalid_interval::Real;
 use rand_chacha::ChaCha8Rng;
 
 use super::problem::Problem;
-use crate::feed::fill;
-use crate::gaussian::{Posterior, Predictive, draw_masks, gaussian_nll, negative_log_likelihood};
-use crate::initialise::{Purpose, generator};
+use crate::family::gaussian::{Posterior, Predictive, draw_masks, gaussian_nll, negative_log_likelihood};
 use crate::kind::Method;
+use crate::network::batch_fill::fill;
+use crate::network::initialise::{Purpose, generator};
 use crate::network::{Batch, Network};
 
 /// Draws per validation: fewer than a prediction takes, and the same ones in every epoch.

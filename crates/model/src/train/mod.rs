@@ -5,6 +5,9 @@ mod checkpoint;
 mod info;
 mod iteration;
 mod likelihood;
+pub(crate) mod loss;
+pub(crate) mod margin;
+pub(crate) mod optim;
 mod problem;
 mod stage;
 mod state;
@@ -18,8 +21,8 @@ use intervalid_interval::Real;
 
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::gaussian::GaussianModel;
-use crate::interval_model::IntervalModel;
+use crate::family::gaussian::GaussianModel;
+use crate::family::interval::IntervalModel;
 use crate::kind::Method;
 
 pub use cascades::fit_cascades;

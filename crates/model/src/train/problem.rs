@@ -1,6 +1,6 @@
 //! Everything about a fit that training does not change: data in network form, checked once.
 
-use intervalid_data::{ArxModel, Dataset, Normaliser, Scaled, Split, Window, Windows, runs};
+use intervalid_data::{ArxModel, Dataset, Normaliser, Scaled, Split, Window, Windows, free_run_windows};
 use intervalid_interval::Real;
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
@@ -9,13 +9,13 @@ use rand_distr::StandardNormal;
 use super::state::State;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::gaussian::{GaussianModel, Posterior, initial_posterior};
-use crate::initialise::{Purpose, generator, initial_parameters};
-use crate::interval_model::IntervalModel;
+use crate::family::gaussian::{GaussianModel, Posterior, initial_posterior};
+use crate::family::interval::IntervalModel;
+use crate::interface::ModelInterface;
 use crate::kind::{Method, Precision};
-use crate::loss::RqrW;
+use crate::network::initialise::{Purpose, generator, initial_parameters};
 use crate::network::{Architecture, Block, Layout, Role};
-use crate::signature::Signature;
+use crate::train::loss::RqrW;
 
 pub(super) struct Problem<T> {
     pub(super) config: FitConfig,
@@ -56,7 +56,7 @@ impl<T: Real> Problem<T> {
         };
         architecture.check()?;
         let windows = Windows::new(dataset, &split.train, config.lags, config.initial, config.window)?;
-        let validation = runs(dataset, &split.validation, config.lags, config.initial)?;
+        let validation = free_run_windows(dataset, &split.validation, config.lags, config.initial)?;
         let arx = match config.linear_path {
             true => Some(ArxModel::fit(
                 &normaliser.scale::<f64>(dataset),
@@ -209,7 +209,7 @@ impl<T: Real> Problem<T> {
             theta: state.theta,
             margin_lower,
             margin_upper,
-            signature: Signature::new(dataset, self.normaliser),
+            interface: ModelInterface::new(dataset, self.normaliser),
             config: self.config,
         }
     }
@@ -229,7 +229,7 @@ impl<T: Real> Problem<T> {
             architecture: self.architecture,
             members,
             spread,
-            signature: Signature::new(dataset, self.normaliser),
+            interface: ModelInterface::new(dataset, self.normaliser),
             config: self.config,
         }
     }

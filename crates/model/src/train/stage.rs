@@ -9,12 +9,12 @@ use super::iteration::{Bounds, Crisp, Joint};
 use super::likelihood::{Likelihood, validate_likelihood};
 use super::problem::Problem;
 use super::state::State;
-use crate::feed::fill;
-use crate::initialise::{Purpose, generator};
-use crate::margin::RawMargins;
+use crate::network::batch_fill::fill;
+use crate::network::initialise::{Purpose, generator};
 use crate::network::{Frames, IntervalParameters, Network, Stepper, TILE, TrajectoryAdjoint};
-use crate::optim::clip;
-use crate::simulate::Run;
+use crate::simulate::free_run::Run;
+use crate::train::margin::RawMargins;
+use crate::train::optim::clip;
 
 /// Buffers of a stage.
 pub(super) struct Worker<T> {
@@ -189,7 +189,7 @@ struct MarginWork<T> {
     bounds: Bounds<T>,
     frames: Frames<T>,
     target: Vec<T>,
-    /// Scored tiles and how many of their samples are filled.
+    /// Aligned tiles and how many of their samples are filled.
     tiles: Vec<(usize, usize)>,
     tiles_per_batch: usize,
     scratch: TrajectoryAdjoint<T>,

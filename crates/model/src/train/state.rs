@@ -7,8 +7,8 @@ use intervalid_interval::Real;
 use super::info::{EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
 use super::problem::Problem;
 use crate::error::{ModelError, Result};
-use crate::margin::RawMargins;
-use crate::optim::{Adam, GradNorm};
+use crate::train::margin::RawMargins;
+use crate::train::optim::{Adam, GradNorm};
 
 /// Parameters of the best epoch of a stage.
 #[derive(Clone, Debug)]

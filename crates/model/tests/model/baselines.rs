@@ -207,7 +207,11 @@ fn cascades_that_share_their_crisp_network_are_those_fitted_alone() {
     let configs: Vec<FitConfig> = [0.9, 0.95]
         .into_iter()
         .flat_map(|coverage| {
-            [intervalid_model::Margin::Abs, intervalid_model::Margin::Relu].map(|margin| FitConfig {
+            [
+                intervalid_model::MarginActivation::Abs,
+                intervalid_model::MarginActivation::Relu,
+            ]
+            .map(|margin| FitConfig {
                 coverage,
                 margin,
                 ..base.clone()

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use intervalid_data::{Dataset, InitialState, Lags, ReadOptions, Split, WindowConfig, known_dataset, load};
 use intervalid_model::{
-    FitConfig, FitOptions, IntervalModel, Margin, ModelError, ModelKind, Stage, StopReason, Strategy, fit,
+    FitConfig, FitOptions, IntervalModel, MarginActivation, ModelError, ModelKind, Stage, StopReason, Strategy, fit,
 };
 
 pub(crate) fn hair_dryer() -> (Dataset, Split) {
@@ -29,7 +29,7 @@ fn cascade_margins_leave_theta_untouched_bit_for_bit() {
         // Stage 2 differs in everything it has: loss, margins, their start. θ must not notice.
         let other = FitConfig {
             coverage: 0.5,
-            margin: Margin::Relu,
+            margin: MarginActivation::Relu,
             margin_output: 0.1,
             ..base.clone()
         };
@@ -46,7 +46,7 @@ fn training_lowers_both_losses() {
     let (dataset, split) = hair_dryer();
     for network in [ModelKind::Inode, ModelKind::Ilstm] {
         for strategy in [Strategy::Cascade, Strategy::Joint] {
-            for margin in [Margin::Abs, Margin::Relu] {
+            for margin in [MarginActivation::Abs, MarginActivation::Relu] {
                 let config = FitConfig {
                     margin,
                     epochs: 12,

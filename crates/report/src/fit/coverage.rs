@@ -1,7 +1,7 @@
 //! Where in a record the band holds, and whether it is wide where errors are large.
 
 use intervalid_data::Dataset;
-use intervalid_model::{Band, ROLLING_WINDOW, Scored, coverage_by_horizon, scored};
+use intervalid_model::{Aligned, Band, ROLLING_WINDOW, align, coverage_by_horizon};
 use serde::Serialize;
 
 use super::runs::axis;
@@ -29,7 +29,7 @@ pub(super) struct CoverageView {
 pub(super) fn views(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Vec<CoverageView>> {
     let mut views = Vec::new();
     for (index, channel) in dataset.outputs().iter().enumerate() {
-        let runs = scored(dataset, bands, index)?;
+        let runs = align(dataset, bands, index)?;
         if runs.iter().all(|run| run.target.is_empty()) {
             continue;
         }
@@ -54,7 +54,7 @@ fn reference(coverage: f64) -> Vec<Reference> {
 }
 
 /// Share inside of the samples up to here, run by run; several runs stand one after the other with a gap between.
-fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Scored<'_>], name: &str, coverage: f64) -> Option<Chart> {
+fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Aligned<'_>], name: &str, coverage: f64) -> Option<Chart> {
     let longest = runs.iter().map(|run| run.target.len()).max()?;
     let window = ROLLING_WINDOW.min(longest.div_ceil(3)).max(1);
     let (mut x, mut values) = (Vec::new(), Vec::new());
@@ -94,7 +94,7 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Scored<'_>], name: &str, c
     }))
 }
 
-fn horizon(runs: &[Scored<'_>], name: &str, coverage: f64) -> Option<Chart> {
+fn horizon(runs: &[Aligned<'_>], name: &str, coverage: f64) -> Option<Chart> {
     let longest = runs.iter().map(|run| run.target.len()).max()?;
     let bins = coverage_by_horizon(runs, longest.div_ceil(BINS));
     Some(Chart::Bars(BarsChart {
@@ -110,7 +110,7 @@ fn horizon(runs: &[Scored<'_>], name: &str, coverage: f64) -> Option<Chart> {
 }
 
 /// A point per sample: the half of the band on the error's side, and the error. Above the diagonal it is outside.
-fn width_against_error(runs: &[Scored<'_>], name: &str, unit: Option<&str>) -> (Chart, String) {
+fn width_against_error(runs: &[Aligned<'_>], name: &str, unit: Option<&str>) -> (Chart, String) {
     let mut pairs: Vec<(f64, f64)> = Vec::new();
     for run in runs {
         for k in 0..run.target.len() {

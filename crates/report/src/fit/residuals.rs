@@ -1,7 +1,7 @@
 //! What the errors of a simulation still know: of themselves, and of the inputs.
 
 use intervalid_data::Dataset;
-use intervalid_model::{Band, Scored, scored};
+use intervalid_model::{Aligned, Band, align};
 use serde::Serialize;
 
 use crate::chart::{Chart, LinesChart, Reference, Series, SeriesStyle};
@@ -27,7 +27,7 @@ pub(super) struct ResidualView {
 pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualView>> {
     let mut views = Vec::new();
     for (index, channel) in dataset.outputs().iter().enumerate() {
-        let runs = scored(dataset, bands, index)?;
+        let runs = align(dataset, bands, index)?;
         let residuals = centred(runs.iter().map(residual).collect());
         let longest = residuals.iter().map(Vec::len).max().unwrap_or(0);
         let lags = LAGS.min(longest / 4);
@@ -76,7 +76,7 @@ pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualVie
     Ok(views)
 }
 
-fn residual(run: &Scored<'_>) -> Vec<f64> {
+fn residual(run: &Aligned<'_>) -> Vec<f64> {
     run.target
         .iter()
         .zip(run.centre)

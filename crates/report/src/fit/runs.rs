@@ -1,7 +1,7 @@
 //! Measured outputs beside their simulation, part by part.
 
 use intervalid_data::Dataset;
-use intervalid_model::{Band, scored};
+use intervalid_model::{Band, align};
 use serde::Serialize;
 
 use super::FitReport;
@@ -79,8 +79,8 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
     let coverage = report.model.config().coverage;
     let mut charts = Vec::new();
     // The model knows the units even where the columns were named one by one.
-    for (output, channel) in report.model.signature().outputs.iter().enumerate() {
-        let run = scored(dataset, &bands[index..=index], output)?[0];
+    for (output, channel) in report.model.interface().outputs.iter().enumerate() {
+        let run = align(dataset, &bands[index..=index], output)?[0];
         let unscored = band.len() - run.target.len();
         let inside = run.inside().enumerate();
         let outside = inside.filter(|(_, inside)| !inside).map(|(k, _)| k + unscored);

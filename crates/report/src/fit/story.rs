@@ -145,7 +145,7 @@ fn verdict(what: &str, ours: f64, linear: f64) -> String {
 
 fn numbers(report: &FitReport<'_>, metrics: &Metrics, coverage: f64) -> Vec<Fact> {
     let linear = report.baseline.map(|baseline| baseline.test.all);
-    let unit = match report.model.signature().outputs.as_slice() {
+    let unit = match report.model.interface().outputs.as_slice() {
         [only] => only.unit.clone().map_or_else(String::new, |unit| format!(" {unit}")),
         _ => String::new(),
     };

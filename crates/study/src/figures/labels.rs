@@ -1,6 +1,6 @@
 //! Names of models and files.
 
-use intervalid_model::{Margin, Method, ModelKind, Strategy};
+use intervalid_model::{MarginActivation, Method, ModelKind, Strategy};
 
 use crate::cell::{Cell, same_coverage};
 use crate::record::RunRecord;
@@ -14,8 +14,8 @@ pub fn of(cell: &Cell) -> String {
         None => "",
     };
     let margin = match cell.margin {
-        Some(Margin::Relu) => "-1",
-        Some(Margin::Abs) => "-2",
+        Some(MarginActivation::Relu) => "-1",
+        Some(MarginActivation::Abs) => "-2",
         None => "",
     };
     let name = match cell.model {
@@ -79,7 +79,7 @@ mod tests {
             dataset: "data/My Plant.csv".to_owned(),
             model: ModelKind::Ilstm,
             strategy: Some(Strategy::Joint),
-            margin: Some(Margin::Abs),
+            margin: Some(MarginActivation::Abs),
             coverage: 0.9,
             seed: 1,
         };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use intervalid_model::{Margin, Method, ModelKind, Strategy};
+use intervalid_model::{MarginActivation, Method, ModelKind, Strategy};
 use serde::Serialize;
 
 use super::scoreboard::Scoreboard;
@@ -49,7 +49,7 @@ pub struct Column {
     /// Strategy, of interval networks.
     pub strategy: Option<Strategy>,
     /// Margin function, of interval networks.
-    pub margin: Option<Margin>,
+    pub margin: Option<MarginActivation>,
 }
 
 /// Mean over seeds.
@@ -206,7 +206,7 @@ impl TableKind {
         for model in MODEL_ORDER.into_iter().filter(|model| spec.models.contains(model)) {
             match (model.method() == Method::Interval, strategy) {
                 (true, Some(strategy)) if spec.strategies.contains(&strategy) => {
-                    let margins = [(1, Margin::Relu), (2, Margin::Abs)];
+                    let margins = [(1, MarginActivation::Relu), (2, MarginActivation::Abs)];
                     let margins = margins.into_iter().filter(|(_, margin)| spec.margins.contains(margin));
                     columns.extend(margins.map(|(number, margin)| Column {
                         label: format!("{model}-{number} ({})", margin.name()),

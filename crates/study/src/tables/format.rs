@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::str::FromStr;
 
 use intervalid_data::csv_cell;
-use intervalid_model::{Margin, Strategy};
+use intervalid_model::{MarginActivation, Strategy};
 
 use super::build::{Mark, StudyTables, Table, TableCell};
 use crate::error::StudyError;
@@ -63,7 +63,7 @@ impl StudyTables {
                         csv_cell(&row.dataset).into_owned(),
                         column.model.to_string(),
                         column.strategy.map_or("", Strategy::name).to_owned(),
-                        column.margin.map_or("", Margin::name).to_owned(),
+                        column.margin.map_or("", MarginActivation::name).to_owned(),
                         table.coverage.to_string(),
                         row.metric.name().to_owned(),
                         optional(cell.ours.map(|ours| ours.mean)),

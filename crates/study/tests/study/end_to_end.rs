@@ -2,8 +2,8 @@ use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use intervalid_model::{Metrics, ModelKind, Scored};
-use intervalid_study::{JobKind, Plan, RunOptions, RunState, Spec, Store, StudyEvent, run_study, status};
+use intervalid_model::{Aligned, Metrics, ModelKind};
+use intervalid_study::{JobKind, RunOptions, RunState, Spec, Store, StudyEvent, StudyPlan, run_study, status};
 
 use crate::support::{SMALL, content, run, small};
 
@@ -44,7 +44,7 @@ fn a_study_is_recorded_whatever_the_number_of_jobs() {
         ];
         let columns = columns.map(|column| column.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>());
         let [target, lower, centre, upper] = &columns;
-        let scored = Scored {
+        let scored = Aligned {
             target,
             lower,
             centre,
@@ -163,7 +163,7 @@ fn one_failing_cascade_does_not_take_the_others_with_it() {
                 [settings]\nepochs = 2\nhidden = [4, 4]\nwindow = { length = 20, step = 10 }\nbatch = 16\n\
                 [[override]]\nmargin = \"relu\"\nset = { margin_hidden = 1e38, margin_output = 1e38 }\n";
     let spec = Spec::parse("s", text).unwrap();
-    let plan = Plan::new(&spec, None).unwrap();
+    let plan = StudyPlan::new(&spec, None).unwrap();
     assert_eq!((plan.jobs.len(), plan.jobs[0].kind), (1, JobKind::Cascades));
     let summary = run(&spec, folder.path(), 1);
     assert_eq!((summary.done, summary.failed), (1, 1));

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use intervalid_study::{Job, JobKind, Plan, Spec};
+use intervalid_study::{Job, JobKind, Spec, StudyPlan};
 
 use crate::support::{SMALL, small};
 
@@ -21,7 +21,7 @@ fn the_paper_has_1200_runs_seed_by_seed() {
     let spec = Spec::builtin("paper").unwrap();
     assert_eq!(spec.cells().count(), 4 * 10 * (16 + 14));
     let folder = folder_with_copies(&["mr-damper.csv", "heat_exchanger.csv"]);
-    let plan = Plan::new(&spec, Some(folder.path())).unwrap();
+    let plan = StudyPlan::new(&spec, Some(folder.path())).unwrap();
     assert_eq!((plan.data.len(), plan.missing.len(), plan.runs().count()), (4, 0, 1200));
     let keys: HashSet<&str> = plan.runs().map(|run| run.key.as_str()).collect();
     assert_eq!(keys.len(), 1200);
@@ -51,14 +51,14 @@ fn the_paper_has_1200_runs_seed_by_seed() {
 #[test]
 fn missing_data_sets_are_named_with_their_runs() {
     let folder = folder_with_copies(&["mr-damper.csv"]);
-    let plan = Plan::new(&Spec::builtin("paper").unwrap(), Some(folder.path())).unwrap();
+    let plan = StudyPlan::new(&Spec::builtin("paper").unwrap(), Some(folder.path())).unwrap();
     assert_eq!(plan.missing.len(), 1);
     assert_eq!(
         (plan.missing[0].name.as_str(), plan.missing[0].runs),
         ("heat-exchanger", 300)
     );
     let spec = Spec::parse("s", "name = \"s\"\ndatasets = [\"a\", \"b.csv\"]\nmodels = [\"arx\"]").unwrap();
-    let message = Plan::new(&spec, None).unwrap_err().to_string();
+    let message = StudyPlan::new(&spec, None).unwrap_err().to_string();
     assert!(message.contains("'a'") && message.contains("b.csv"), "{message}");
 }
 
@@ -67,14 +67,14 @@ fn a_damaged_data_set_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bad.csv"), "u,y\n1,2\n1,x\n").unwrap();
     let spec = Spec::parse("s", "name = \"s\"\ndatasets = [\"bad\"]\nmodels = [\"arx\"]").unwrap();
-    let message = Plan::new(&spec, Some(folder.path())).unwrap_err().to_string();
+    let message = StudyPlan::new(&spec, Some(folder.path())).unwrap_err().to_string();
     assert!(message.starts_with("data set 'bad'"), "{message}");
 }
 
 #[test]
 fn cascades_with_different_crisp_networks_are_not_shared() {
     let text = format!("{SMALL}\n[[override]]\nmargin = \"relu\"\nset = {{ learning_rate = 0.001 }}\n");
-    let plan = Plan::new(&Spec::parse("s", &text).unwrap(), None).unwrap();
+    let plan = StudyPlan::new(&Spec::parse("s", &text).unwrap(), None).unwrap();
     let sizes: HashSet<usize> = plan
         .jobs
         .iter()
@@ -84,7 +84,7 @@ fn cascades_with_different_crisp_networks_are_not_shared() {
     assert_eq!(sizes, HashSet::from([2]));
     // Other margins around the same crisp network are.
     let text = format!("{SMALL}\n[[override]]\nmargin = \"relu\"\nset = {{ margin_hidden = 0.3 }}\n");
-    let plan = Plan::new(&Spec::parse("s", &text).unwrap(), None).unwrap();
+    let plan = StudyPlan::new(&Spec::parse("s", &text).unwrap(), None).unwrap();
     let cascades: Vec<&Job> = plan.jobs.iter().filter(|job| job.kind == JobKind::Cascades).collect();
     assert!(cascades.iter().all(|job| job.runs.len() == 4), "{}", cascades.len());
 }
@@ -92,7 +92,7 @@ fn cascades_with_different_crisp_networks_are_not_shared() {
 #[test]
 fn keys_change_with_whatever_changes_the_result() {
     let keys = |spec: &Spec, data_dir| -> Vec<String> {
-        let plan = Plan::new(spec, data_dir).unwrap();
+        let plan = StudyPlan::new(spec, data_dir).unwrap();
         plan.runs().map(|run| run.key.clone()).collect()
     };
     let text = "name = \"s\"\ndatasets = [\"mine\"]\nmodels = [\"bnode\"]\n";
@@ -118,7 +118,7 @@ fn keys_change_with_whatever_changes_the_result() {
 
 #[test]
 fn small_studies_have_every_kind_of_job() {
-    let plan = Plan::new(&small(), None).unwrap();
+    let plan = StudyPlan::new(&small(), None).unwrap();
     // Per data set and seed: 2 models x (cascade + joint) x 2 margins x 2 coverages, 3 others x 2 coverages.
     assert_eq!(plan.runs().count(), 2 * 2 * (16 + 6));
 }

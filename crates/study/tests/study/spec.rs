@@ -1,4 +1,4 @@
-use intervalid_model::{FitConfig, Margin, ModelKind, Strategy};
+use intervalid_model::{FitConfig, MarginActivation, ModelKind, Strategy};
 use intervalid_study::{Cell, KeepModels, Spec};
 
 const HEAD: &str = "name = \"s\"\ndatasets = [\"hair-dryer\"]\nmodels = [\"inode\", \"bnode\"]\n";
@@ -7,7 +7,7 @@ fn error_of(rest: &str) -> String {
     Spec::parse("s.toml", &format!("{HEAD}{rest}")).unwrap_err().to_string()
 }
 
-fn cell(model: ModelKind, training: Option<(Strategy, Margin)>) -> Cell {
+fn cell(model: ModelKind, training: Option<(Strategy, MarginActivation)>) -> Cell {
     Cell {
         dataset: "hair-dryer".to_owned(),
         model,
@@ -38,7 +38,7 @@ fn built_in_studies_are_valid_and_the_reference_has_every_key() {
 fn defaults_are_those_of_the_reference() {
     let spec = Spec::parse("s.toml", HEAD).unwrap();
     assert_eq!(spec.strategies, [Strategy::Cascade, Strategy::Joint]);
-    assert_eq!(spec.margins, [Margin::Abs, Margin::Relu]);
+    assert_eq!(spec.margins, [MarginActivation::Abs, MarginActivation::Relu]);
     assert_eq!(
         (spec.seeds.as_slice(), spec.keep_models),
         ([1].as_slice(), KeepModels::FirstSeed)
@@ -108,11 +108,17 @@ fn settings_and_overrides_apply_in_order() {
     let bayesian = config(ModelKind::Bnode, None);
     assert_eq!((bayesian.epochs, bayesian.batch, bayesian.seed), (9, base.batch, 7));
     assert_eq!((bayesian.lags.nx, bayesian.lags.nd, bayesian.lags.ny), (2, 2, 5));
-    let cascade = config(ModelKind::Inode, Some((Strategy::Cascade, Margin::Relu)));
-    assert_eq!((cascade.epochs, cascade.batch, cascade.margin), (8, 7, Margin::Relu));
-    let joint = config(ModelKind::Inode, Some((Strategy::Joint, Margin::Relu)));
+    let cascade = config(ModelKind::Inode, Some((Strategy::Cascade, MarginActivation::Relu)));
+    assert_eq!(
+        (cascade.epochs, cascade.batch, cascade.margin),
+        (8, 7, MarginActivation::Relu)
+    );
+    let joint = config(ModelKind::Inode, Some((Strategy::Joint, MarginActivation::Relu)));
     assert_eq!((joint.epochs, joint.batch, joint.strategy), (6, 7, Strategy::Joint));
-    assert_eq!(config(ModelKind::Inode, Some((Strategy::Joint, Margin::Abs))).epochs, 8);
+    assert_eq!(
+        config(ModelKind::Inode, Some((Strategy::Joint, MarginActivation::Abs))).epochs,
+        8
+    );
 }
 
 #[test]

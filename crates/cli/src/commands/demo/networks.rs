@@ -12,9 +12,9 @@ use crate::output::Output;
 use crate::progress::Bar;
 
 /// Name in the table, model, strategy.
-type Plan = (&'static str, ModelKind, Strategy);
+type DemoModel = (&'static str, ModelKind, Strategy);
 
-const PLANS: [Plan; 2] = [
+const PLANS: [DemoModel; 2] = [
     ("cascade INODE", ModelKind::Inode, Strategy::Cascade),
     ("joint ILSTM", ModelKind::Ilstm, Strategy::Joint),
 ];
@@ -35,7 +35,7 @@ pub(super) fn fit_all(prepared: &Prepared, epochs: Option<usize>, output: &Outpu
 }
 
 fn fit_one(
-    (name, kind, strategy): Plan,
+    (name, kind, strategy): DemoModel,
     prepared: &Prepared,
     epochs: Option<usize>,
     bar: &Bar,

@@ -1,0 +1,302 @@
+//! What one step of a model computes, read off the model once: every writer works from this and nothing else.
+
+use intervalid_data::{Channel, InitialState, Lags, Scale, normal_quantile};
+use intervalid_interval::Real;
+use intervalid_model::{
+    Architecture, DIVERGED, HistoryNeeds, IntervalModel, LayerId, LinearModel, Model, ModelKind, NetworkKind,
+    OnlineConstants, Precision, Role, Scaling, Simulator,
+};
+
+use crate::error::{DeployError, Result};
+
+/// One step: from the inputs of a sample to the outputs and their bounds.
+///
+/// 1. Inputs are normalised, (u - mean)/std, and join the past ones.
+/// 2. The regressor x = [ y(k-1), …, y(k-n_y), u(k-n_d), …, u(k-n_d-n_x) ] holds all channels of a lag side by side; the
+///    outputs are the step's own, before the start measured ones or zero.
+/// 3. [`Body`] gives y and its bounds, normalised (the band of ARX: physical).
+/// 4. Calibration scales both sides of the band around y; results go back to physical units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepProgram {
+    /// Which model.
+    pub kind: ModelKind,
+    /// The precision it was fitted in.
+    pub precision: Precision,
+    /// Samples in the regressor.
+    pub lags: Lags,
+    /// What is known of the outputs at the start.
+    pub initial: InitialState,
+    /// Coverage α that the band claims.
+    pub coverage: f64,
+    /// Seconds between samples, if known.
+    pub sample_time: Option<f64>,
+    /// [`Model::fingerprint`]
+    pub fingerprint: String,
+    /// Inputs.
+    pub inputs: Vec<InputPlan>,
+    /// Outputs.
+    pub outputs: Vec<OutputPlan>,
+    /// How y and its bounds come from the regressor.
+    pub body: Body,
+}
+
+/// One input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputPlan {
+    /// Name and unit.
+    pub channel: Channel,
+    /// Its normalisation.
+    pub scale: Scale,
+}
+
+/// One output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputPlan {
+    /// Name and unit.
+    pub channel: Channel,
+    /// Its normalisation.
+    pub scale: Scale,
+    /// How its band is scaled, in physical units: y - lower·max(y - y_lo, floor) and likewise above.
+    pub calibration: Option<Scaling>,
+    /// The adaptive band: bounds as in `calibration` with a scale per side and `floor`, on top of the calibrated band.
+    pub online: OnlineConstants,
+}
+
+/// The map from regressor to outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// y = A·x + b, ± a constant.
+    Linear(LinearPlan),
+    /// One interval network or several.
+    Networks(NetworkPlan),
+}
+
+/// ARX.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearPlan {
+    /// A, row-major `[outputs, regressor]`.
+    pub weight: Vec<f64>,
+    /// b.
+    pub bias: Vec<f64>,
+    /// Half the width of the band of each output, in its unit.
+    pub half_width: Vec<f64>,
+    /// A normalised prediction that is not below this (or not a number) is replaced by the one before.
+    pub runaway: f64,
+}
+
+/// Interval networks on the same inputs, each with outputs of its own fed back.
+///
+/// The crisp network runs freely. Its bounds at a step come from the interval parameters, the crisp regressor and the crisp
+/// states before the step; they are never fed back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkPlan {
+    /// Feed-forward or LSTM cells.
+    pub network: NetworkKind,
+    /// What the read-out is added to.
+    pub base: Base,
+    /// Width of each hidden layer or cell.
+    pub hidden: Vec<usize>,
+    /// Networks; y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s² the variance (by n) of
+    /// their y. Of one network, its own.
+    pub members: Vec<Member>,
+    /// z of the coverage.
+    pub spread: f64,
+    /// A member whose normalised prediction exceeds this in magnitude (or is not a number) has diverged and is left out.
+    pub diverged: f64,
+}
+
+/// What a read-out is added to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Nothing.
+    Zero,
+    /// y(k-1), the first entries of the regressor.
+    LastOutput,
+    /// A·x, [`Member::linear`].
+    Linear,
+}
+
+/// One network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Hidden layers or cells, then the read-out.
+    pub layers: Vec<Layer>,
+    /// A of the linear path.
+    pub linear: Option<Bounded>,
+}
+
+/// A layer: tanh(W·x + b); a cell: gates i, f, q, o from W·x + U·h + b; the read-out: W·x + b.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// W `[out, in]`.
+    pub weight: Bounded,
+    /// U `[4h, h]` of a cell.
+    pub recurrent: Option<Bounded>,
+    /// b `[out, 1]`.
+    pub bias: Bounded,
+}
+
+/// A matrix, row-major: crisp values and their bounds θ - Δ_lo and θ + Δ_hi, rounded in the model's precision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounded {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// θ.
+    pub centre: Vec<f64>,
+    /// Lower bounds.
+    pub lower: Vec<f64>,
+    /// Upper bounds.
+    pub upper: Vec<f64>,
+}
+
+impl StepProgram {
+    /// Reads a model.
+    ///
+    /// # Errors
+    /// [`DeployError::Model`] for models that cannot run step by step: the Bayesian, dropout and deep-ensemble baselines.
+    pub fn new(model: &Model) -> Result<Self> {
+        // Refuses what has no step, with the reason.
+        Simulator::new(model)?;
+        let (config, interface) = (model.config(), model.interface());
+        let body = match model {
+            Model::IntervalF32(model) => networks(std::slice::from_ref(model), config.coverage),
+            Model::IntervalF64(model) => networks(std::slice::from_ref(model), config.coverage),
+            Model::IntervalEnsembleF32(model) => networks(model.members(), config.coverage),
+            Model::IntervalEnsembleF64(model) => networks(model.members(), config.coverage),
+            Model::Linear(model) => linear(model),
+            _ => return Err(DeployError::Unsupported { model: model.kind() }),
+        };
+        let scales = &interface.normaliser;
+        let inputs = interface.inputs.iter().zip(&scales.inputs);
+        let output = |(index, (channel, &scale)): (usize, (&Channel, &Scale))| OutputPlan {
+            channel: channel.clone(),
+            scale,
+            calibration: interface.calibration.as_ref().map(|found| found.outputs[index]),
+            online: interface.online_band(index, config.coverage).constants(),
+        };
+        Ok(Self {
+            kind: model.kind(),
+            precision: config.precision,
+            lags: config.lags,
+            initial: config.initial,
+            coverage: config.coverage,
+            sample_time: interface.sample_time,
+            fingerprint: model.fingerprint(),
+            inputs: inputs
+                .map(|(channel, &scale)| InputPlan {
+                    channel: channel.clone(),
+                    scale,
+                })
+                .collect(),
+            outputs: interface
+                .outputs
+                .iter()
+                .zip(&scales.outputs)
+                .enumerate()
+                .map(output)
+                .collect(),
+            body,
+        })
+    }
+
+    /// Length of the regressor.
+    #[must_use]
+    pub fn regressor_len(&self) -> usize {
+        self.lags.regressor_len(self.inputs.len(), self.outputs.len())
+    }
+
+    /// Entries of the regressor that are outputs.
+    #[must_use]
+    pub fn output_lags_len(&self) -> usize {
+        self.lags.ny * self.outputs.len()
+    }
+
+    /// Past samples of the inputs to remember between steps.
+    #[must_use]
+    pub fn remembered_inputs(&self) -> usize {
+        self.lags.nd + self.lags.nx
+    }
+
+    /// Samples of history that a start uses.
+    #[must_use]
+    pub fn needs(&self) -> HistoryNeeds {
+        HistoryNeeds::new(self.lags, self.initial)
+    }
+
+    /// Networks that run side by side, or the one linear model.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        match &self.body {
+            Body::Linear(_) => 1,
+            Body::Networks(networks) => networks.members.len(),
+        }
+    }
+
+    /// Numbers h (and as many c) of all LSTM cells of a member.
+    #[must_use]
+    pub fn cell_states(&self) -> usize {
+        match &self.body {
+            Body::Networks(networks) if networks.network == NetworkKind::Lstm => networks.hidden.iter().sum(),
+            _ => 0,
+        }
+    }
+}
+
+fn networks<T: Real>(members: &[IntervalModel<T>], coverage: f64) -> Body {
+    let architecture = members[0].architecture();
+    Body::Networks(NetworkPlan {
+        network: architecture.kind,
+        base: match (architecture.linear_path, architecture.kind) {
+            (true, _) => Base::Linear,
+            (false, NetworkKind::Node) => Base::LastOutput,
+            (false, NetworkKind::Lstm) => Base::Zero,
+        },
+        hidden: architecture.hidden.clone(),
+        members: members.iter().map(|model| member(model, architecture)).collect(),
+        spread: normal_quantile(0.5 + 0.5 * coverage),
+        diverged: DIVERGED,
+    })
+}
+
+fn member<T: Real>(model: &IntervalModel<T>, architecture: &Architecture) -> Member {
+    let (theta, (below, above)) = (model.theta(), model.margins());
+    let layout = architecture.layout();
+    let bounded = |layer: LayerId, role: Role| {
+        let block = layout
+            .blocks()
+            .iter()
+            .find(|block| block.layer == layer && block.role == role)?;
+        let values = |value: &dyn Fn(usize) -> T| block.range.clone().map(|index| value(index).as_f64()).collect();
+        Some(Bounded {
+            rows: block.rows,
+            columns: block.columns,
+            centre: values(&|index| theta[index]),
+            lower: values(&|index| theta[index] - below[index]),
+            upper: values(&|index| theta[index] + above[index]),
+        })
+    };
+    let layers = (0..=architecture.hidden.len()).filter_map(|index| {
+        let layer = LayerId::Network(index);
+        Some(Layer {
+            weight: bounded(layer, Role::Weight)?,
+            recurrent: bounded(layer, Role::Recurrent),
+            bias: bounded(layer, Role::Bias)?,
+        })
+    });
+    Member {
+        layers: layers.collect(),
+        linear: bounded(LayerId::Linear, Role::Weight),
+    }
+}
+
+fn linear(model: &LinearModel) -> Body {
+    let arx = model.arx();
+    Body::Linear(LinearPlan {
+        weight: arx.coefficients.concat(),
+        bias: arx.bias.clone(),
+        half_width: model.half_width().to_vec(),
+        runaway: intervalid_data::ArxModel::RUNAWAY,
+    })
+}

@@ -1,0 +1,157 @@
+//! Where a model has seen data, and where it extrapolates.
+
+use intervalid_data::{Lags, Scaled, ScaledExperiment, write_input_taps};
+use nalgebra::{Cholesky, DMatrix};
+use serde::{Deserialize, Serialize};
+
+use crate::band::prediction::Band;
+
+/// The region of regressors that a model was fitted on: an ellipsoid around their mean.
+///
+/// A sample is extrapolated where d² = ‖L⁻¹(x - x̄)‖² exceeds `limit`, the largest d² of the training part; LLᵀ is the
+/// covariance of the training regressors, with a small ridge since neighbouring lags are nearly equal. x are the
+/// simulated outputs and the inputs, up to three lags of each, in normalised units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingRegion {
+    /// Which samples x holds.
+    pub lags: Lags,
+    /// Mean x̄.
+    pub centre: Vec<f64>,
+    /// Rows of L⁻¹, lower triangle.
+    pub whitening: Vec<Vec<f64>>,
+    /// Largest d² of the training part.
+    pub limit: f64,
+}
+
+/// Lags beyond these say little that the first ones do not.
+const MOST_LAGS: usize = 3;
+/// Variance added to every coordinate, whose own is about one.
+const RIDGE: f64 = 1e-2;
+
+impl TrainingRegion {
+    /// The region of these free runs over training data; none where there are too few samples to tell.
+    pub(crate) fn fit(scaled: &Scaled<f64>, bands: &[Band], to_normalised: &Normalise<'_>, lags: Lags) -> Option<Self> {
+        let lags = Lags {
+            nx: lags.nx.min(MOST_LAGS - 1),
+            nd: lags.nd,
+            ny: lags.ny.min(MOST_LAGS),
+        };
+        let mut rows: Vec<f64> = Vec::new();
+        let mut width = 0;
+        for band in bands {
+            each_regressor(scaled, band, to_normalised, lags, |x| {
+                width = x.len();
+                rows.extend_from_slice(x);
+            });
+        }
+        if width == 0 || rows.len() < 4 * width * width {
+            return None;
+        }
+        let count = rows.len() / width;
+        let rows = DMatrix::from_row_slice(count, width, &rows);
+        let centre = rows.row_mean();
+        let centred = DMatrix::from_fn(count, width, |row, column| rows[(row, column)] - centre[column]);
+        let mut covariance = centred.transpose() * &centred / count as f64;
+        for index in 0..width {
+            covariance[(index, index)] += RIDGE;
+        }
+        let inverse = Cholesky::new(covariance)?.l().try_inverse()?;
+        let mut region = Self {
+            lags,
+            centre: centre.iter().copied().collect(),
+            whitening: (0..width)
+                .map(|row| (0..=row).map(|column| inverse[(row, column)]).collect())
+                .collect(),
+            limit: 0.0,
+        };
+        let distances = rows
+            .row_iter()
+            .map(|row| region.distance(&row.iter().copied().collect::<Vec<_>>()));
+        region.limit = distances.fold(0.0, f64::max);
+        Some(region)
+    }
+
+    fn distance(&self, x: &[f64]) -> f64 {
+        let row = |row: &Vec<f64>| -> f64 {
+            let sum: f64 = row
+                .iter()
+                .zip(x.iter().zip(&self.centre))
+                .map(|(w, (x, c))| w * (x - c))
+                .sum();
+            sum * sum
+        };
+        self.whitening.iter().map(row).sum()
+    }
+
+    /// For every predicted sample of a band, whether it lies outside the region.
+    pub(crate) fn outside(&self, scaled: &Scaled<f64>, band: &Band, to_normalised: &Normalise<'_>) -> Vec<bool> {
+        let mut flags = Vec::with_capacity(band.len());
+        each_regressor(scaled, band, to_normalised, self.lags, |x| {
+            flags.push(self.distance(x) > self.limit);
+        });
+        flags
+    }
+
+    /// What a file may not hold, in words.
+    pub(crate) fn check(&self, inputs: usize, outputs: usize) -> Result<(), String> {
+        let width = self
+            .lags
+            .ny
+            .checked_mul(outputs)
+            .and_then(|lags| self.lags.nx.checked_add(1)?.checked_mul(inputs)?.checked_add(lags));
+        let shaped = self.lags.ny <= MOST_LAGS
+            && Some(self.centre.len()) == width
+            && self.whitening.len() == self.centre.len()
+            && self
+                .whitening
+                .iter()
+                .enumerate()
+                .all(|(row, values)| values.len() == row + 1);
+        let finite = self
+            .centre
+            .iter()
+            .chain(self.whitening.iter().flatten())
+            .all(|value| value.is_finite());
+        if shaped && finite && self.limit.is_finite() && self.limit >= 0.0 {
+            return Ok(());
+        }
+        Err(format!(
+            "its region has {} coordinates, expected numbers for lags {}",
+            self.centre.len(),
+            self.lags
+        ))
+    }
+}
+
+/// A physical value of an output in normalised units.
+pub(crate) type Normalise<'a> = dyn Fn(usize, f64) -> f64 + 'a;
+
+/// The regressor of every predicted sample: simulated outputs, before them measured ones.
+fn each_regressor(
+    scaled: &Scaled<f64>,
+    band: &Band,
+    to_normalised: &Normalise<'_>,
+    lags: Lags,
+    mut visit: impl FnMut(&[f64]),
+) {
+    let experiment: &ScaledExperiment<f64> = &scaled.experiments()[band.experiment];
+    let outputs = experiment.outputs();
+    let mut x = vec![0.0; lags.regressor_len(experiment.inputs(), outputs)];
+    for step in 0..band.len() {
+        let k = band.first + step;
+        write_input_taps(experiment, lags, k, &mut x);
+        for lag in 1..=lags.ny {
+            for output in 0..outputs {
+                x[(lag - 1) * outputs + output] = match k.checked_sub(lag) {
+                    Some(sample) if sample >= band.first => {
+                        to_normalised(output, band.centre[output][sample - band.first])
+                    }
+                    Some(sample) => experiment.output(output)[sample],
+                    None => 0.0,
+                };
+            }
+        }
+        visit(&x);
+    }
+}

@@ -1,0 +1,163 @@
+//! The metadata of a model file.
+
+use std::collections::HashSet;
+
+use intervalid_data::{Channel, InitialState, Lags, Normaliser, Scale};
+use serde::{Deserialize, Serialize};
+
+use crate::band::calibration::Calibration;
+use crate::band::extrapolation::TrainingRegion;
+use crate::config::FitConfig;
+use crate::kind::{Method, ModelKind};
+
+/// Grows with every change of the file's content that an older reader would get wrong, from the first release on.
+pub(super) const FORMAT: u64 = 1;
+
+/// The metadata; its field names are public interface.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) format: u64,
+    #[serde(default)]
+    pub(super) version: String,
+    pub(super) architecture: ModelKind,
+    pub(super) lags: Lags,
+    pub(super) hidden: Vec<usize>,
+    #[serde(default)]
+    pub(super) linear_path: bool,
+    pub(super) initial_state: InitialState,
+    pub(super) coverage: f64,
+    pub(super) sample_time: Option<f64>,
+    pub(super) channels: Channels,
+    pub(super) normaliser: Normaliser,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) half_width: Vec<f64>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub(super) members: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) calibration: Option<Calibration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) region: Option<TrainingRegion>,
+    pub(super) config: FitConfig,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_one(members: &usize) -> bool {
+    *members == 1
+}
+
+/// Only what decides whether the rest can be read.
+#[derive(Deserialize)]
+struct FormatProbe {
+    format: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Channels {
+    pub(super) inputs: Vec<Channel>,
+    pub(super) outputs: Vec<Channel>,
+}
+
+/// The metadata of a file, checked.
+pub(super) fn read_header(metadata: &str) -> Result<Header, String> {
+    let problem = |error: serde_json::Error| format!("its metadata do not describe a model: {error}");
+    let FormatProbe { format } = serde_json::from_str(metadata).map_err(problem)?;
+    if format > FORMAT {
+        return Err(format!(
+            "it has format {format}, this version reads format {FORMAT}: use a newer version of intervalid"
+        ));
+    }
+    if format == 0 {
+        return Err(format!("it has format 0, expected {FORMAT}"));
+    }
+    let header: Header = serde_json::from_str(metadata).map_err(problem)?;
+    check_header(&header)?;
+    Ok(header)
+}
+
+/// Checks each field on its own, and against the configuration that repeats it.
+fn check_header(header: &Header) -> Result<(), String> {
+    let config = &header.config;
+    let lags = header.lags;
+    Lags::new(lags.nx, lags.nd, lags.ny).map_err(|error| error.to_string())?;
+    let is_network = header.architecture.network().is_some();
+    if is_network && (header.hidden.is_empty() || header.hidden.contains(&0)) {
+        return Err(format!(
+            "hidden is {:?}, expected one or more positive widths",
+            header.hidden
+        ));
+    }
+    config.check().map_err(|error| format!("its config: {error}"))?;
+    let agree = [
+        ("architecture", header.architecture == config.model),
+        ("lags", lags == config.lags),
+        ("hidden", !is_network || header.hidden == config.hidden),
+        ("linear_path", header.linear_path == config.linear_path),
+        ("initial_state", header.initial_state == config.initial),
+        ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
+    ];
+    if let Some((field, _)) = agree.iter().find(|(_, agree)| !agree) {
+        return Err(format!("{field} is not the one in its config"));
+    }
+    if let Some(seconds) = header.sample_time
+        && !(seconds > 0.0 && seconds.is_finite())
+    {
+        return Err(format!("sample_time is {seconds}, expected a positive number or null"));
+    }
+    check_channels("input", &header.channels.inputs, &header.normaliser.inputs)?;
+    check_channels("output", &header.channels.outputs, &header.normaliser.outputs)?;
+    if header.channels.outputs.is_empty() {
+        return Err("it has no output channel, expected at least one".to_owned());
+    }
+    let widths = if is_network { 0 } else { header.channels.outputs.len() };
+    let sound = |width: &f64| width.is_finite() && *width >= 0.0;
+    if header.half_width.len() != widths || !header.half_width.iter().all(sound) {
+        let found = &header.half_width;
+        return Err(format!(
+            "half_width is {found:?}, expected {widths} number(s), none negative"
+        ));
+    }
+    let may_have_members = header.architecture.method() == Method::Interval;
+    if header.members == 0 || (header.members > 1 && !may_have_members) {
+        return Err(format!(
+            "it has {} members, expected one or more interval networks",
+            header.members
+        ));
+    }
+    if let Some(calibration) = &header.calibration {
+        calibration.check(header.channels.outputs.len())?;
+    }
+    if let Some(region) = &header.region {
+        region.check(header.channels.inputs.len(), header.channels.outputs.len())?;
+    }
+    let mut seen = HashSet::new();
+    let Channels { inputs, outputs } = &header.channels;
+    match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
+        Some(channel) => Err(format!("channel '{}' occurs twice", channel.name)),
+        None => Ok(()),
+    }
+}
+
+fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<(), String> {
+    if channels.len() != scales.len() {
+        let (found, expected) = (scales.len(), channels.len());
+        return Err(format!(
+            "its normaliser has {found} {kind}(s), its channels are {expected}"
+        ));
+    }
+    for (channel, scale) in channels.iter().zip(scales) {
+        if !(scale.mean.is_finite() && scale.std.is_finite() && scale.std > 0.0) {
+            let Scale { mean, std } = scale;
+            return Err(format!(
+                "the normaliser of {kind} '{}' has mean {mean} and std {std}, expected a number and a positive one",
+                channel.name
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! What every fitted model knows of the record it was fitted on.
+
+use intervalid_data::{Channel, Dataset, Lags, Normaliser, Scaled, Window};
+use intervalid_interval::Real;
+
+use crate::band::calibration::{Calibration, OnlineBand};
+use crate::band::extrapolation::TrainingRegion;
+use crate::band::prediction::Band;
+use crate::error::{ModelError, Result};
+
+/// Channels of a model and their scaling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelInterface {
+    /// Input channels.
+    pub inputs: Vec<Channel>,
+    /// Output channels.
+    pub outputs: Vec<Channel>,
+    /// Seconds between samples, if known.
+    pub sample_time: Option<f64>,
+    /// Mean and standard deviation of each channel in the training part.
+    pub normaliser: Normaliser,
+    /// Scaling of the band found on held-out blocks, if it was calibrated.
+    pub calibration: Option<Calibration>,
+    /// Where it was fitted, if that is known.
+    pub region: Option<TrainingRegion>,
+}
+
+/// Half-widths below this share of an output's standard deviation count as none.
+const LEAST_HALF_WIDTH: f64 = 1e-3;
+
+impl ModelInterface {
+    pub(crate) fn new(dataset: &Dataset, normaliser: Normaliser) -> Self {
+        Self {
+            inputs: dataset.inputs().to_vec(),
+            outputs: dataset.outputs().to_vec(),
+            sample_time: dataset.sample_time(),
+            normaliser,
+            calibration: None,
+            region: None,
+        }
+    }
+
+    /// The adaptive band of an output before its first sample.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[must_use]
+    pub fn online_band(&self, output: usize, coverage: f64) -> OnlineBand {
+        OnlineBand::new(coverage, self.least_half_width(output))
+    }
+
+    /// The least half-width of an output that an adaptive band starts from, in its unit.
+    pub(crate) fn least_half_width(&self, output: usize) -> f64 {
+        self.normaliser.output_width_to_physical(output, LEAST_HALF_WIDTH)
+    }
+
+    /// Bands as the calibration scales them.
+    pub(crate) fn calibrate(&self, mut bands: Vec<Band>) -> Vec<Band> {
+        if let Some(calibration) = &self.calibration {
+            bands.iter_mut().for_each(|band| calibration.apply(band));
+        }
+        bands
+    }
+
+    /// For every band, which of its samples lie outside the region of the training data; none where that is not known.
+    pub(crate) fn extrapolated(&self, dataset: &Dataset, bands: &[Band]) -> Result<Option<Vec<Vec<bool>>>> {
+        let Some(region) = &self.region else {
+            return Ok(None);
+        };
+        let scaled = self.scale::<f64>(dataset)?;
+        let to_normalised = |output, value| self.normaliser.output_to_normalised(output, value);
+        Ok(Some(
+            bands
+                .iter()
+                .map(|band| region.outside(&scaled, band, &to_normalised))
+                .collect(),
+        ))
+    }
+
+    /// The region of these free runs over the training data.
+    pub(crate) fn region_of(&self, dataset: &Dataset, bands: &[Band], lags: Lags) -> Result<Option<TrainingRegion>> {
+        let scaled = self.scale::<f64>(dataset)?;
+        let to_normalised = |output, value| self.normaliser.output_to_normalised(output, value);
+        Ok(TrainingRegion::fit(&scaled, bands, &to_normalised, lags))
+    }
+
+    /// New data in the model's units.
+    ///
+    /// # Errors
+    /// [`ModelError::Channels`] if the data have other numbers of channels.
+    pub fn scale<T: Real>(&self, dataset: &Dataset) -> Result<Scaled<T>> {
+        for (what, expected, found) in [
+            ("inputs", self.inputs.len(), dataset.inputs().len()),
+            ("outputs", self.outputs.len(), dataset.outputs().len()),
+        ] {
+            if expected != found {
+                return Err(ModelError::Channels { what, expected, found });
+            }
+        }
+        Ok(self.normaliser.scale(dataset))
+    }
+
+    /// Simulated values, normalised and `[step][output]`, as a band in physical units.
+    pub(crate) fn band<T: Real>(&self, window: Window, warmup: usize, run: &Simulated<'_, T>) -> Band {
+        let outputs = self.outputs.len();
+        let steps = run.diverged_at.unwrap_or(run.centre.len() / outputs);
+        let physical = |values: &[T]| -> Vec<Vec<f64>> {
+            let column = |output| {
+                let values = values.iter().skip(output).step_by(outputs).take(steps);
+                values
+                    .map(|&value| self.normaliser.output_to_physical(output, value))
+                    .collect()
+            };
+            (0..outputs).map(column).collect()
+        };
+        Band {
+            experiment: window.experiment,
+            first: window.start + 1,
+            warmup: warmup.min(steps),
+            lower: physical(run.lower),
+            centre: physical(run.centre),
+            upper: physical(run.upper),
+            diverged_at: run.diverged_at,
+        }
+    }
+}
+
+/// One simulation, normalised, `[step][output]`.
+pub(crate) struct Simulated<'a, T> {
+    pub(crate) lower: &'a [T],
+    pub(crate) centre: &'a [T],
+    pub(crate) upper: &'a [T],
+    pub(crate) diverged_at: Option<usize>,
+}

@@ -1,0 +1,6 @@
+//! Running a model: whole records in free run, step by step, with intervals fed back, with certified bounds.
+
+pub(crate) mod certified;
+pub(crate) mod free_run;
+pub(crate) mod recursion;
+pub(crate) mod stepwise;

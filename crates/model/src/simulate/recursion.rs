@@ -1,0 +1,537 @@
+//! True interval recursion for analysis: outputs and states fed back as intervals (spec section 3).
+
+use intervalid_data::{Dataset, Part, Window, free_run_windows};
+use intervalid_interval::Real;
+use intervalid_interval::kernel::{IntervalWeights, fill_channels, padded, product, sigmoid, tanh};
+
+use crate::band::prediction::Band;
+use crate::error::{ModelError, Result};
+use crate::family::interval::IntervalModel;
+use crate::network::{NetworkKind, Stepper, TILE};
+use crate::simulate::free_run::{DIVERGED, Run};
+
+/// What the interval branch feeds back to itself (spec section 3).
+///
+/// Bounds of a network that feeds intervals back contain all free runs of the networks inside the margins, each on its
+/// *own* outputs and states (in exact arithmetic; here up to rounding). They widen with every step and may diverge, so
+/// they are for analysis; the calibrated band of the model is `Recentred`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecursionMode {
+    /// Nothing: each step starts from the crisp regressor and the crisp states, as in training. The band of
+    /// [`IntervalModel::simulate`].
+    #[default]
+    Recentred,
+    /// The bounds at sample k are those of an interval recursion of n ≥ 1 steps that starts from the crisp regressor and
+    /// states n-1 steps earlier (or at the start of the record, if that is later). So `KStep(1)` is `Recentred`,
+    /// `KStep(n)` for n at least the length of the record is `Full`, and the bounds widen with n.
+    KStep(usize),
+    /// Everything: one interval recursion from the start of the record. Measured outputs that the initial state knows
+    /// (spec section 2) stay crisp.
+    Full,
+}
+
+impl<T: Real> IntervalModel<T> {
+    /// Free-run simulation whose bounds come from an interval recursion; the point predictions are those of
+    /// [`simulate`](Self::simulate).
+    ///
+    /// Where a width passes 10⁴ standard deviations of the training record or is not a number, the band ends, with that
+    /// step in [`Band::diverged_at`].
+    ///
+    /// # Errors
+    /// If the data have other channels, the part is too short, or the mode is `KStep(0)`.
+    pub fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+        let horizon = match mode {
+            RecursionMode::Recentred => return self.simulate(dataset, part),
+            RecursionMode::KStep(0) => return Err(ModelError::option("k_step", 0, "at least one step")),
+            RecursionMode::KStep(steps) => steps,
+            RecursionMode::Full => usize::MAX,
+        };
+        let scaled = self.interface.scale(dataset)?;
+        let windows = free_run_windows(dataset, part, self.architecture.lags, self.config.initial)?;
+        let mut stepper = Stepper::new(&self.architecture, &self.theta);
+        let mut recursion = Recursion::new(self);
+        let mut bands = Vec::with_capacity(windows.len());
+        for window in windows {
+            let mut run = Run::new(&self.architecture, window, self.config.initial);
+            run.simulate(&mut stepper, &self.architecture, &scaled, self.config.initial);
+            recursion.bound(self, &mut run, window, horizon);
+            bands.push(self.band(&run, window));
+        }
+        Ok(bands)
+    }
+}
+
+/// Bounds `[channel][width]`, lower and upper.
+type Bounds<T> = [Vec<T>; 2];
+
+/// The interval network on interval inputs, with the values of the tile at hand.
+struct Recursion<T> {
+    layers: Vec<RecursionLayer<T>>,
+    linear: Option<IntervalWeights<T>>,
+    residual: bool,
+    x: Bounds<T>,
+    y: Bounds<T>,
+    /// The last n_y outputs; step r is at r mod n_y.
+    past: Vec<Bounds<T>>,
+    width: usize,
+}
+
+/// One layer or cell.
+struct RecursionLayer<T> {
+    weight: IntervalWeights<T>,
+    /// Only in cells.
+    recurrent: Option<IntervalWeights<T>>,
+    bias: Bounds<T>,
+    /// Output of the affine map; activated in place.
+    values: Bounds<T>,
+    /// States of a cell, before the step and after; `h` is what the next layer reads.
+    h: Bounds<T>,
+    c: Bounds<T>,
+    scratch: Bounds<T>,
+}
+
+impl<T: Real> Recursion<T> {
+    fn new(model: &IntervalModel<T>) -> Self {
+        let layout = model.architecture.layout();
+        let parameters = model.interval_parameters();
+        let (lower, upper) = (&parameters.lower, &parameters.upper);
+        let weights = |range: &core::ops::Range<usize>, out: usize| {
+            let inner = range.len() / out;
+            IntervalWeights::new(&lower[range.clone()], &upper[range.clone()], out, inner)
+        };
+        let pair = || [Vec::new(), Vec::new()];
+        let layers = layout.layers.iter().map(|layer| RecursionLayer {
+            weight: weights(&layer.weight, layer.out),
+            recurrent: (!layer.recurrent.is_empty()).then(|| weights(&layer.recurrent, layer.out)),
+            bias: [lower[layer.bias.clone()].to_vec(), upper[layer.bias.clone()].to_vec()],
+            values: pair(),
+            h: pair(),
+            c: pair(),
+            scratch: pair(),
+        });
+        let linear = (!layout.linear.is_empty()).then(|| weights(&layout.linear, model.architecture.outputs));
+        Self {
+            layers: layers.collect(),
+            residual: linear.is_none() && model.architecture.kind == NetworkKind::Node,
+            linear,
+            x: pair(),
+            y: pair(),
+            past: (0..model.architecture.lags.ny).map(|_| pair()).collect(),
+            width: 0,
+        }
+    }
+
+    fn reserve(&mut self, model: &IntervalModel<T>, width: usize) {
+        let resize = |bounds: &mut Bounds<T>, channels: usize| {
+            for side in bounds {
+                side.resize(channels * width, T::zero());
+            }
+        };
+        self.width = width;
+        resize(&mut self.x, model.architecture.regressor_len());
+        for outputs in self.past.iter_mut().chain([&mut self.y]) {
+            resize(outputs, model.architecture.outputs);
+        }
+        for layer in &mut self.layers {
+            let out = layer.bias[0].len();
+            resize(&mut layer.values, out);
+            if layer.recurrent.is_some() {
+                for bounds in [&mut layer.h, &mut layer.c, &mut layer.scratch] {
+                    resize(bounds, out / 4);
+                }
+            }
+        }
+    }
+
+    /// Fills the bounds of a run, and ends it where a width passes the limit.
+    ///
+    /// Starts 0, 1, … K-n run n steps each, many at once as samples of a tile: the first one gives the bounds of its n
+    /// samples, every other one that of its last.
+    fn bound(&mut self, model: &IntervalModel<T>, run: &mut Run<T>, window: Window, horizon: usize) {
+        let outputs = model.architecture.outputs;
+        let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
+        let horizon = horizon.min(steps);
+        let starts = steps + 1 - horizon.max(1);
+        let mut end = steps;
+        let mut first = 0;
+        while first < starts.min(end) {
+            let lanes = (starts - first).min(TILE);
+            self.reserve(model, padded(lanes));
+            self.start(run, first, lanes);
+            let mut alive = vec![true; lanes];
+            for since in 0..horizon {
+                self.write_regressors(model, run, window, first, lanes, since);
+                self.step();
+                for (lane, alive) in alive.iter_mut().enumerate() {
+                    let step = first + lane + since;
+                    *alive &= self.take(run, step, lane);
+                    let wanted = since + 1 == horizon || first + lane == 0;
+                    if !*alive {
+                        // This start's own sample is lost, and with the first start all that follow.
+                        end = end.min(if first + lane == 0 {
+                            step
+                        } else {
+                            first + lane + horizon - 1
+                        });
+                    } else if wanted {
+                        for output in 0..outputs {
+                            let (at, from) = (step * outputs + output, output * self.width + lane);
+                            run.lower[at] = self.y[0][from];
+                            run.upper[at] = self.y[1][from];
+                        }
+                    }
+                }
+                if !alive.contains(&true) {
+                    break;
+                }
+                let slot = since % self.past.len();
+                core::mem::swap(&mut self.past[slot], &mut self.y);
+            }
+            first += lanes;
+        }
+        if end < steps {
+            run.diverged_at = Some(end);
+        }
+    }
+
+    /// Crisp states before each start.
+    fn start(&mut self, run: &Run<T>, first: usize, lanes: usize) {
+        let (width, from) = (self.width, run.frames.width);
+        for (layer, kept) in self.layers.iter_mut().zip(&run.frames.states) {
+            for (bounds, tiles) in [(&mut layer.h, &kept.h), (&mut layer.c, &kept.c)] {
+                for lane in 0..lanes {
+                    let (tile, column) = ((first + lane) / from, (first + lane) % from);
+                    for row in 0..kept.size {
+                        let value = tiles[(tile * kept.size + row) * from + column];
+                        bounds[0][row * width + lane] = value;
+                        bounds[1][row * width + lane] = value;
+                    }
+                }
+            }
+        }
+    }
+
+    /// x(k) of each lane, `since` steps after its start: the crisp regressor, but for outputs predicted since.
+    fn write_regressors(
+        &mut self,
+        model: &IntervalModel<T>,
+        run: &Run<T>,
+        window: Window,
+        first: usize,
+        lanes: usize,
+        since: usize,
+    ) {
+        let (width, from) = (self.width, run.frames.width);
+        let lags = model.architecture.lags;
+        let known = model.config.initial.known_outputs(window.start, lags);
+        let outputs = model.architecture.outputs;
+        for lane in 0..lanes {
+            let step = first + lane + since;
+            let frame = run.frames.x(step / from);
+            for (row, values) in frame.chunks_exact(from).enumerate() {
+                for side in &mut self.x {
+                    side[row * width + lane] = values[step % from];
+                }
+            }
+            for lag in 1..=lags.ny.min(since) {
+                // Measured outputs of a warm-up stay what they are.
+                if known.contains(&(window.start + 1 + step - lag)) {
+                    continue;
+                }
+                let past = &self.past[(since - lag) % lags.ny];
+                for output in 0..outputs {
+                    let row = (lag - 1) * outputs + output;
+                    for (to, from) in self.x.iter_mut().zip(past) {
+                        to[row * width + lane] = from[output * width + lane];
+                    }
+                }
+            }
+        }
+    }
+
+    /// One step of all lanes: x and the states to y and the next states.
+    fn step(&mut self) {
+        let width = self.width;
+        let last = self.layers.len() - 1;
+        for index in 0..=last {
+            let (before, rest) = self.layers.split_at_mut(index);
+            let layer = &mut rest[0];
+            let input = match before.last() {
+                None => &self.x,
+                Some(below) if below.recurrent.is_some() => &below.h,
+                Some(below) => &below.values,
+            };
+            let [lower, upper] = &mut layer.values;
+            fill_channels(&layer.bias[0], lower, width);
+            fill_channels(&layer.bias[1], upper, width);
+            layer.weight.forward_add(&input[0], &input[1], lower, upper, width);
+            if let Some(recurrent) = &layer.recurrent {
+                recurrent.forward_add(&layer.h[0], &layer.h[1], lower, upper, width);
+                layer.advance();
+            } else if index < last {
+                tanh(lower);
+                tanh(upper);
+            }
+        }
+        for (to, from) in self.y.iter_mut().zip(&self.layers[last].values) {
+            to.copy_from_slice(from);
+        }
+        if let Some(linear) = &self.linear {
+            let [lower, upper] = &mut self.y;
+            linear.forward_add(&self.x[0], &self.x[1], lower, upper, width);
+        } else if self.residual {
+            for (to, from) in self.y.iter_mut().zip(&self.x) {
+                to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
+            }
+        }
+    }
+
+    /// Makes the bounds of a lane contain the point prediction to the last bit; whether their widths are reasonable.
+    fn take(&mut self, run: &Run<T>, step: usize, lane: usize) -> bool {
+        let [lower, upper] = &mut self.y;
+        let outputs = lower.len() / self.width;
+        let limit = T::of(DIVERGED);
+        let centre = &run.y[step * outputs..(step + 1) * outputs];
+        let mut reasonable = true;
+        for (output, &centre) in centre.iter().enumerate() {
+            let at = output * self.width + lane;
+            let width = upper[at] - lower[at];
+            reasonable &= width <= limit;
+            lower[at] = lower[at].min(centre);
+            upper[at] = upper[at].max(centre);
+        }
+        reasonable
+    }
+}
+
+impl<T: Real> RecursionLayer<T> {
+    /// c ← f·c + i·q, h ← o·tanh c from the pre-activations [i, f, q, o] in `values`.
+    fn advance(&mut self) {
+        let n = self.h[0].len();
+        for side in &mut self.values {
+            let (gates, rest) = side.split_at_mut(2 * n);
+            let (candidate, output) = rest.split_at_mut(n);
+            sigmoid(gates);
+            tanh(candidate);
+            sigmoid(output);
+        }
+        let [values_lower, values_upper] = &self.values;
+        let gate = |index: usize| {
+            let range = index * n..(index + 1) * n;
+            (&values_lower[range.clone()], &values_upper[range])
+        };
+        let [scratch_lower, scratch_upper] = &mut self.scratch;
+        let [h_lower, h_upper] = &mut self.h;
+        let [c_lower, c_upper] = &mut self.c;
+        let (i, f, q, o) = (gate(0), gate(1), gate(2), gate(3));
+        product(f.0, f.1, c_lower, c_upper, scratch_lower, scratch_upper);
+        product(i.0, i.1, q.0, q.1, c_lower, c_upper);
+        for (sum, kept) in [(&mut *c_lower, &*scratch_lower), (&mut *c_upper, &*scratch_upper)] {
+            sum.iter_mut().zip(kept).for_each(|(sum, &kept)| *sum += kept);
+        }
+        scratch_lower.copy_from_slice(c_lower);
+        scratch_upper.copy_from_slice(c_upper);
+        tanh(scratch_lower);
+        tanh(scratch_upper);
+        product(o.0, o.1, scratch_lower, scratch_upper, h_lower, h_upper);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::fixtures::{Recipe, recipes};
+
+    fn simulate<T: Real>(model: &IntervalModel<T>, recipe: &Recipe, samples: usize, mode: RecursionMode) -> Band {
+        let (dataset, part) = recipe.dataset(samples);
+        model.simulate_with(&dataset, &part, mode).expect("simulates").remove(0)
+    }
+
+    fn ends(band: &Band) -> impl Iterator<Item = (f64, f64)> {
+        let lower = band.lower.iter().flatten();
+        lower
+            .zip(band.upper.iter().flatten())
+            .map(|(&lower, &upper)| (lower, upper))
+    }
+
+    fn assert_near(a: &Band, b: &Band, tolerance: f64) {
+        assert_eq!((a.len(), a.first, a.warmup), (b.len(), b.first, b.warmup));
+        for (a, b) in ends(a).zip(ends(b)) {
+            assert!(
+                (a.0 - b.0).abs() <= tolerance && (a.1 - b.1).abs() <= tolerance,
+                "{a:?} {b:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_step_is_recentred_in_both_precisions() {
+        for recipe in recipes(0.1) {
+            let model = recipe.model::<f64>();
+            let one = simulate(&model, &recipe, 100, RecursionMode::KStep(1));
+            let recentred = simulate(&model, &recipe, 100, RecursionMode::Recentred);
+            assert_near(&one, &recentred, 200.0 * f64::EPSILON);
+            let model = recipe.model::<f32>();
+            let one = simulate(&model, &recipe, 100, RecursionMode::KStep(1));
+            let recentred = simulate(&model, &recipe, 100, RecursionMode::Recentred);
+            assert_near(&one, &recentred, 200.0 * f64::from(f32::EPSILON));
+        }
+    }
+
+    #[test]
+    fn a_horizon_as_long_as_the_record_is_full() {
+        for recipe in recipes(0.003) {
+            let model = recipe.model::<f64>();
+            let full = simulate(&model, &recipe, 40, RecursionMode::Full);
+            for steps in [39, 40, usize::MAX] {
+                assert_eq!(simulate(&model, &recipe, 40, RecursionMode::KStep(steps)), full);
+            }
+        }
+    }
+
+    /// Each bound against a recursion by scalar loops, started for this one sample.
+    #[test]
+    fn horizons_match_their_definition() {
+        for recipe in recipes(0.02) {
+            let model = recipe.model::<f64>();
+            let (dataset, part) = recipe.dataset(50);
+            let horizon = 4;
+            let band = simulate(&model, &recipe, 50, RecursionMode::KStep(horizon));
+            assert_eq!(band.diverged_at, None);
+            let scaled = model.interface.scale(&dataset).expect("fits");
+            let (lags, initial) = (model.architecture.lags, model.config.initial);
+            let window = free_run_windows(&dataset, &part, lags, initial).expect("long enough")[0];
+            let mut run = Run::new(&model.architecture, window, initial);
+            let mut stepper = Stepper::new(&model.architecture, &model.theta);
+            run.simulate(&mut stepper, &model.architecture, &scaled, initial);
+            let network = crate::fixtures::NaiveNetwork::of(&model, |index| {
+                let theta = model.theta[index];
+                (theta - model.margin_lower[index], theta + model.margin_upper[index])
+            });
+            let known = initial.known_outputs(window.start, lags);
+            let width = run.frames.width;
+            let column = |tile: &[f64], lane: usize| -> Vec<(f64, f64)> {
+                tile.chunks(width).map(|row| (row[lane], row[lane])).collect()
+            };
+            for step in 0..band.len() {
+                let start = (step + 1).saturating_sub(horizon);
+                let (tile, lane) = (start / width, start % width);
+                let states = run.frames.states.iter();
+                let mut states: Vec<_> = states
+                    .map(|kept| (column(kept.h(tile, width), lane), column(kept.c(tile, width), lane)))
+                    .collect();
+                let mut outputs: Vec<Vec<(f64, f64)>> = Vec::new();
+                for at in start..=step {
+                    let mut x = column(run.frames.x(at / width), at % width);
+                    for lag in 1..=lags.ny.min(at - start) {
+                        if !known.contains(&(window.start + 1 + at - lag)) {
+                            let fed_back = &outputs[at - start - lag];
+                            x[(lag - 1) * recipe.outputs..lag * recipe.outputs].copy_from_slice(fed_back);
+                        }
+                    }
+                    outputs.push(network.step(&x, &mut states));
+                }
+                for (output, &(lower, upper)) in outputs[step - start].iter().enumerate() {
+                    let scale = model.interface.normaliser.outputs[output];
+                    assert!((band.lower[output][step] - scale.to_physical(lower)).abs() < 1e-12);
+                    assert!((band.upper[output][step] - scale.to_physical(upper)).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn longer_horizons_contain_shorter_ones() {
+        for recipe in recipes(0.01) {
+            let model = recipe.model::<f64>();
+            let mut before = simulate(&model, &recipe, 60, RecursionMode::KStep(1));
+            let mean = |band: &Band| ends(band).map(|(lower, upper)| upper - lower).sum::<f64>() / band.len() as f64;
+            for steps in 2..8 {
+                let band = simulate(&model, &recipe, 60, RecursionMode::KStep(steps));
+                assert_eq!(band.diverged_at, None);
+                for (inner, outer) in ends(&before).zip(ends(&band)) {
+                    // Rounding of a few steps.
+                    assert!(outer.0 <= inner.0 + 1e-13 && inner.1 <= outer.1 + 1e-13, "{recipe:?}");
+                }
+                assert!(mean(&band) > mean(&before), "{recipe:?}: {steps}");
+                before = band;
+            }
+        }
+    }
+
+    #[test]
+    fn full_contains_free_runs_of_sampled_networks() {
+        for recipe in recipes(0.01) {
+            let model = recipe.model::<f64>();
+            let full = simulate(&model, &recipe, 30, RecursionMode::Full);
+            assert!(full.len() > 5);
+            let mut rng = recipe.rng();
+            for _ in 0..20 {
+                let mut sampled = model.clone();
+                for index in 0..model.theta.len() {
+                    let offset = rng.random_range(-1.0..1.0_f64);
+                    let margin = if offset < 0.0 {
+                        &model.margin_lower
+                    } else {
+                        &model.margin_upper
+                    };
+                    sampled.theta[index] += offset.signum() * offset.abs().sqrt() * margin[index];
+                }
+                let run = simulate(&sampled, &recipe, 30, RecursionMode::Recentred);
+                for (output, centre) in run.centre.iter().enumerate() {
+                    for (step, &y) in centre[..full.len()].iter().enumerate() {
+                        let slack = 1e-12;
+                        assert!(full.lower[output][step] - slack <= y && y <= full.upper[output][step] + slack);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn divergence_is_reported_with_its_step() {
+        // A linear path whose interval gain exceeds one, around a stable centre.
+        let recipe = recipes(0.5).remove(3);
+        let mut model = recipe.model::<f64>();
+        let full = simulate(&model, &recipe, 2000, RecursionMode::Full);
+        let step = full.diverged_at.expect("an interval gain above one diverges");
+        assert_eq!(full.len(), step);
+        assert!(step > 3 && ends(&full).all(|(lower, upper)| upper - lower <= DIVERGED));
+        let recentred = simulate(&model, &recipe, 2000, RecursionMode::Recentred);
+        assert_eq!(recentred.diverged_at, None);
+        let longer = simulate(&model, &recipe, 2000, RecursionMode::KStep(step + 50));
+        assert_eq!(longer.diverged_at, Some(step));
+        assert_eq!(
+            simulate(&model, &recipe, 2000, RecursionMode::KStep(3)).len(),
+            recentred.len()
+        );
+        // A band that is wide at once ends at once.
+        model.margin_upper.fill(1e6);
+        let wide = simulate(&model, &recipe, 50, RecursionMode::KStep(2));
+        assert_eq!((wide.diverged_at, wide.len()), (Some(0), 0));
+    }
+
+    #[test]
+    fn zero_margins_stay_at_the_point_prediction() {
+        for recipe in recipes(0.0) {
+            // Even rounding errors are fed back as widths, so the record is short.
+            let full = simulate(&recipe.model::<f64>(), &recipe, 25, RecursionMode::Full);
+            assert!(ends(&full).all(|(lower, upper)| (0.0..1e-6).contains(&(upper - lower))));
+        }
+    }
+
+    #[test]
+    fn no_steps_are_refused() {
+        let recipe = recipes(0.1).remove(0);
+        let (dataset, part) = recipe.dataset(20);
+        let refused = recipe
+            .model::<f64>()
+            .simulate_with(&dataset, &part, RecursionMode::KStep(0));
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "k_step = 0 is not allowed: expected at least one step"
+        );
+    }
+}

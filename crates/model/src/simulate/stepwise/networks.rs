@@ -1,0 +1,173 @@
+//! Interval networks, one or an ensemble, step by step.
+
+use intervalid_data::Lags;
+use intervalid_interval::Real;
+
+use super::history::{InputTaps, push_outputs};
+use super::state::MemberState;
+use crate::family::ensemble::{mean_bounds, spread_factor};
+use crate::family::interval::IntervalModel;
+use crate::interface::ModelInterface;
+use crate::network::{IntervalStepper, Stepper};
+use crate::simulate::free_run::DIVERGED;
+
+/// Networks that run side by side on the same inputs.
+#[derive(Clone, Debug)]
+pub(super) struct Networks<T> {
+    lags: Lags,
+    inputs: InputTaps<T>,
+    members: Vec<Member<T>>,
+    /// z_α of the widening where members disagree.
+    spread: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Member<T> {
+    stepper: Stepper<T>,
+    bounds: IntervalStepper<T>,
+    /// Outputs `[lag][output]`, then input taps.
+    regressor: Vec<T>,
+    output_lags: usize,
+    /// Whether its run has stayed in range; a runaway is left out until the next start.
+    is_sound: bool,
+    /// `[lower, y, upper]` of each output in its unit.
+    physical: Vec<[f64; 3]>,
+}
+
+impl<T: Real> Networks<T> {
+    pub(super) fn new(members: &[IntervalModel<T>]) -> Self {
+        let first = &members[0];
+        let architecture = first.architecture();
+        let lags = architecture.lags;
+        let member = |model: &IntervalModel<T>| Member {
+            stepper: Stepper::new(architecture, model.theta()),
+            bounds: IntervalStepper::new(architecture, &model.interval_parameters()),
+            regressor: vec![T::zero(); architecture.regressor_len()],
+            output_lags: architecture.output_lags_len(),
+            is_sound: true,
+            physical: vec![[0.0; 3]; architecture.outputs],
+        };
+        Self {
+            lags,
+            inputs: InputTaps::new(lags, architecture.inputs),
+            members: members.iter().map(member).collect(),
+            spread: spread_factor(first.config().coverage),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.inputs.clear();
+        for member in &mut self.members {
+            member.stepper.reset();
+            member.regressor.fill(T::zero());
+            member.is_sound = true;
+        }
+    }
+
+    pub(super) fn push_inputs(&mut self, interface: &ModelInterface, sample: &[f64]) {
+        let scales = &interface.normaliser.inputs;
+        self.inputs.push(
+            scales
+                .iter()
+                .zip(sample)
+                .map(|(scale, &u)| T::of(scale.to_normalised(u))),
+        );
+    }
+
+    /// Puts measured outputs in the place of the newest ones, or before them.
+    pub(super) fn push_measured(&mut self, interface: &ModelInterface, sample: &[f64], replace: bool) {
+        for member in &mut self.members {
+            let lags = &mut member.regressor[..member.output_lags];
+            let scales = &interface.normaliser.outputs;
+            let measured = scales
+                .iter()
+                .zip(sample)
+                .map(|(scale, &y)| T::of(scale.to_normalised(y)));
+            if replace {
+                lags.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
+            } else {
+                push_outputs(lags, measured);
+            }
+        }
+    }
+
+    /// One step on the inputs pushed last; false when no member is left in range.
+    pub(super) fn step(&mut self, interface: &ModelInterface, bounds: &mut [[f64; 3]]) -> bool {
+        let limit = T::of(DIVERGED);
+        for member in self.members.iter_mut().filter(|member| member.is_sound) {
+            let Member {
+                stepper,
+                bounds,
+                regressor,
+                output_lags,
+                is_sound,
+                physical,
+            } = member;
+            self.inputs.write(self.lags, &mut regressor[*output_lags..]);
+            let (lower, upper) = bounds.step(regressor, stepper);
+            let y = stepper.step(regressor);
+            *is_sound = !y.iter().any(|y| y.is_nan() || y.abs() > limit);
+            for (output, physical) in physical.iter_mut().enumerate() {
+                let y = y[output];
+                let to_physical = |value| interface.normaliser.output_to_physical(output, value);
+                *physical = [lower[output].min(y), y, upper[output].max(y)].map(to_physical);
+            }
+            push_outputs(&mut regressor[..*output_lags], y.iter().copied());
+        }
+        self.combine(bounds)
+    }
+
+    fn combine(&self, bounds: &mut [[f64; 3]]) -> bool {
+        if let [only] = self.members.as_slice() {
+            bounds.copy_from_slice(&only.physical);
+            return only.is_sound;
+        }
+        let sound = |member: &&Member<T>| member.is_sound;
+        let count = self.members.iter().filter(sound).count();
+        if count == 0 {
+            return false;
+        }
+        for (output, bounds) in bounds.iter_mut().enumerate() {
+            *bounds = mean_bounds(count, self.spread, |member| {
+                let nth = self.members.iter().filter(sound).nth(member);
+                nth.map_or([f64::NAN; 3], |member| member.physical[output])
+            });
+        }
+        true
+    }
+
+    pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {
+        let floats = |values: &[T]| values.iter().map(|value| value.as_f64()).collect::<Vec<f64>>();
+        let members = self.members.iter().map(|member| MemberState {
+            is_sound: member.is_sound,
+            outputs: floats(&member.regressor[..member.output_lags]),
+            h: member.stepper.states().map(|(h, _)| floats(h)).collect(),
+            c: member.stepper.states().map(|(_, c)| floats(c)).collect(),
+        });
+        (self.inputs.save(), members.collect())
+    }
+
+    /// Whether a saved state has the sizes of this model.
+    pub(super) fn fits(&self, inputs: &[f64], members: &[MemberState]) -> bool {
+        inputs.len() == self.inputs.len()
+            && members.len() == self.members.len()
+            && members.iter().zip(&self.members).all(|(saved, member)| {
+                let sizes: Vec<usize> = member.stepper.states().map(|(h, _)| h.len()).collect();
+                let fit = |states: &[Vec<f64>]| states.iter().map(Vec::len).eq(sizes.iter().copied());
+                saved.outputs.len() == member.output_lags && fit(&saved.h) && fit(&saved.c)
+            })
+    }
+
+    pub(super) fn restore(&mut self, inputs: &[f64], members: &[MemberState]) {
+        let copy = |to: &mut [T], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, &from)| *to = T::of(from));
+        self.inputs.restore(inputs);
+        for (member, saved) in self.members.iter_mut().zip(members) {
+            member.is_sound = saved.is_sound;
+            copy(&mut member.regressor[..member.output_lags], &saved.outputs);
+            for ((h, c), (saved_h, saved_c)) in member.stepper.states_mut().zip(saved.h.iter().zip(&saved.c)) {
+                copy(h, saved_h);
+                copy(c, saved_c);
+            }
+        }
+    }
+}

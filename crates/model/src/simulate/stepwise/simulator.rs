@@ -1,0 +1,307 @@
+//! The public type.
+
+use super::engine::Engine;
+use super::history::{History, HistoryNeeds, finite};
+use super::state::{OnlineState, SimulatorState};
+use crate::band::calibration::OnlineBand;
+use crate::error::{ModelError, Result};
+use crate::interface::ModelInterface;
+use crate::model::Model;
+
+/// A fitted model running step by step beside its plant: the same numbers as [`Model::simulate`], sample by sample.
+///
+/// [`reset`](Self::reset) gives it the samples before the first step, [`step`](Self::step) the inputs of each sample.
+/// A step allocates nothing and its time does not depend on how long the run has been.
+///
+/// Interval networks, ensembles of them and ARX run this way. In an ensemble, a member that leaves every sensible range
+/// is left out from there on, while [`Model::simulate`], which knows the whole run, leaves it out of all of it.
+///
+/// ```
+/// use intervalid_data::{ReadOptions, Split, SplitFractions, load};
+/// use intervalid_model::{FitConfig, FitOptions, History, Model, Simulator};
+///
+/// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+/// let split = Split::new(&dataset, SplitFractions::new(0.4, 0.1, 0.5)?)?;
+/// let config = FitConfig { epochs: 2, ..FitConfig::default() };
+/// let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default())?;
+///
+/// let mut simulator = Simulator::new(&model)?;
+/// let record = &dataset.experiments()[0];
+/// let (u, y) = (record.input(0), record.output(0));
+/// simulator.reset(History { inputs: &u[..10], outputs: &y[..10] })?;
+/// for k in 10..20 {
+///     let band = simulator.step(&[u[k]])?;
+///     assert!(band.lower[0] <= band.y[0] && band.y[0] <= band.upper[0]);
+///     // Optional: the measurement moves the online band of the samples to come.
+///     simulator.observe(&[y[k]])?;
+/// }
+/// # Ok::<(), intervalid_model::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    fingerprint: String,
+    interface: ModelInterface,
+    coverage: f64,
+    needs: HistoryNeeds,
+    warmup: usize,
+    engine: Engine,
+    online: Vec<OnlineBand>,
+    /// Steps since the start; none before it.
+    steps: Option<u64>,
+    awaits_measurement: bool,
+    diverged: bool,
+    /// `[lower, y, upper]` of every output.
+    bounds: Vec<[f64; 3]>,
+    y: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    online_lower: Vec<f64>,
+    online_upper: Vec<f64>,
+}
+
+/// One sample of a simulation, per output in its unit: `lower ≤ y ≤ upper`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction<'a> {
+    /// Point predictions.
+    pub y: &'a [f64],
+    /// Lower bounds, as [`Model::simulate`] gives them.
+    pub lower: &'a [f64],
+    /// Upper bounds.
+    pub upper: &'a [f64],
+    /// Lower bounds of the band that follows the measurements given to [`Simulator::observe`], as [`Model::online`]
+    /// gives them.
+    pub online_lower: &'a [f64],
+    /// Upper bounds of that band.
+    pub online_upper: &'a [f64],
+}
+
+impl Simulator {
+    /// A simulator of the model, to be started with [`reset`](Self::reset).
+    ///
+    /// # Errors
+    /// [`ModelError::NotStepwise`] for the Bayesian, dropout and deep-ensemble baselines.
+    pub fn new(model: &Model) -> Result<Self> {
+        let config = model.config();
+        let interface = model.interface().clone();
+        let outputs = interface.outputs.len();
+        let zeros = vec![0.0; outputs];
+        Ok(Self {
+            engine: Engine::new(model)?,
+            fingerprint: model.fingerprint(),
+            coverage: config.coverage,
+            needs: HistoryNeeds::new(config.lags, config.initial),
+            warmup: config.initial.unscored(),
+            online: (0..outputs)
+                .map(|output| interface.online_band(output, config.coverage))
+                .collect(),
+            interface,
+            steps: None,
+            awaits_measurement: false,
+            diverged: false,
+            bounds: vec![[0.0; 3]; outputs],
+            y: zeros.clone(),
+            lower: zeros.clone(),
+            upper: zeros.clone(),
+            online_lower: zeros.clone(),
+            online_upper: zeros,
+        })
+    }
+
+    /// How many samples before the first step the model uses.
+    #[must_use]
+    pub fn needs(&self) -> HistoryNeeds {
+        self.needs
+    }
+
+    /// Channels and their scaling.
+    #[must_use]
+    pub fn interface(&self) -> &ModelInterface {
+        &self.interface
+    }
+
+    /// [`Model::fingerprint`] of the model.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Steps since the start; none before it.
+    #[must_use]
+    pub fn steps(&self) -> Option<u64> {
+        self.steps
+    }
+
+    /// Starts (again) from what is known of the past; a model with warm-up goes through it here. The online band starts
+    /// again too.
+    ///
+    /// # Errors
+    /// If there are too few samples, or a value is not finite; the simulation then stays as it was. If the warm-up leaves
+    /// every sensible range.
+    pub fn reset(&mut self, history: History<'_>) -> Result<()> {
+        let ModelInterface { inputs, outputs, .. } = &self.interface;
+        let (nu, ny) = (inputs.len(), outputs.len());
+        let history = history.checked(self.needs, inputs, outputs)?;
+        self.engine.clear();
+        for (output, online) in self.online.iter_mut().enumerate() {
+            *online = self.interface.online_band(output, self.coverage);
+        }
+        self.awaits_measurement = false;
+        self.diverged = false;
+        self.steps = Some(0);
+        // The outputs at the end of the history are those of the warm-up.
+        let (known, forced) = history.outputs.split_at(history.outputs.len() - self.warmup * ny);
+        let (before, during) = history.inputs.split_at(history.inputs.len() - self.warmup * nu);
+        before
+            .chunks_exact(nu.max(1))
+            .for_each(|sample| self.engine.push_inputs(&self.interface, sample));
+        known
+            .chunks_exact(ny)
+            .for_each(|sample| self.engine.push_measured(&self.interface, sample, false));
+        for (step, measured) in forced.chunks_exact(ny).enumerate() {
+            self.engine
+                .push_inputs(&self.interface, &during[step * nu..(step + 1) * nu]);
+            if !self.engine.step(&self.interface, &mut self.bounds) {
+                self.diverged = true;
+                return Err(ModelError::RunDiverged { step: 0 });
+            }
+            self.engine.push_measured(&self.interface, measured, true);
+        }
+        Ok(())
+    }
+
+    /// Predicts the next sample from its inputs, one number per channel in its unit.
+    ///
+    /// # Errors
+    /// If there is another number of inputs or one is not finite, or before the first [`reset`](Self::reset): the
+    /// simulation stays as it was. [`ModelError::RunDiverged`] once predictions have left every sensible range.
+    pub fn step(&mut self, inputs: &[f64]) -> Result<Prediction<'_>> {
+        let Some(steps) = self.steps else {
+            return Err(ModelError::NotNow(
+                "the simulation has not started: give it the past with reset first",
+            ));
+        };
+        check_sample("inputs of a step", "input", inputs, &self.interface.inputs)?;
+        if self.diverged {
+            return Err(ModelError::RunDiverged { step: steps });
+        }
+        self.steps = Some(steps + 1);
+        self.engine.push_inputs(&self.interface, inputs);
+        if !self.engine.step(&self.interface, &mut self.bounds) {
+            self.diverged = true;
+            self.awaits_measurement = false;
+            return Err(ModelError::RunDiverged { step: steps + 1 });
+        }
+        for (output, &[lower, y, upper]) in self.bounds.iter().enumerate() {
+            let (lower, upper) = match &self.interface.calibration {
+                Some(calibration) => calibration.outputs[output].bounds(lower, y, upper),
+                None => (lower, upper),
+            };
+            let (online_lower, online_upper) = self.online[output].bounds(lower, y, upper);
+            self.y[output] = y;
+            self.lower[output] = lower;
+            self.upper[output] = upper;
+            self.online_lower[output] = online_lower;
+            self.online_upper[output] = online_upper;
+        }
+        self.awaits_measurement = true;
+        Ok(self.prediction())
+    }
+
+    fn prediction(&self) -> Prediction<'_> {
+        Prediction {
+            y: &self.y,
+            lower: &self.lower,
+            upper: &self.upper,
+            online_lower: &self.online_lower,
+            online_upper: &self.online_upper,
+        }
+    }
+
+    /// What was then measured: the online band of the next samples follows it, the simulation does not. Samples without a
+    /// measurement may be left out.
+    ///
+    /// # Errors
+    /// If there is another number of outputs or one is not finite, and if no step came since the start or the last
+    /// measurement. The simulation stays as it was.
+    pub fn observe(&mut self, measured: &[f64]) -> Result<()> {
+        check_sample("measured outputs", "measured output", measured, &self.interface.outputs)?;
+        if !self.awaits_measurement {
+            return Err(ModelError::NotNow(
+                "a measurement belongs to the step before it: call step first, then observe once",
+            ));
+        }
+        self.awaits_measurement = false;
+        for (online, &measured) in self.online.iter_mut().zip(measured) {
+            online.observe(measured);
+        }
+        Ok(())
+    }
+
+    /// All that the simulation remembers, to go on later.
+    #[must_use]
+    pub fn state(&self) -> SimulatorState {
+        let (inputs, members) = self.engine.save();
+        SimulatorState {
+            model: self.fingerprint.clone(),
+            steps: self.steps,
+            awaits_measurement: self.awaits_measurement,
+            diverged: self.diverged,
+            inputs,
+            members,
+            online: self
+                .online
+                .iter()
+                .map(|online| {
+                    let (scales, last) = online.memory();
+                    OnlineState { scales, last }
+                })
+                .collect(),
+        }
+    }
+
+    /// Goes on from a saved state.
+    ///
+    /// # Errors
+    /// [`ModelError::State`] if it is of another model or damaged; the simulation stays as it was.
+    pub fn restore(&mut self, state: &SimulatorState) -> Result<()> {
+        if state.model != self.fingerprint {
+            return Err(ModelError::State(format!(
+                "it belongs to model {}, this is model {}",
+                state.model, self.fingerprint
+            )));
+        }
+        let damaged = || ModelError::State("its numbers are not those of this model's state".to_owned());
+        let fits = self.engine.fits(&state.inputs, &state.members) && state.online.len() == self.online.len();
+        if !(fits && state.is_finite()) {
+            return Err(damaged());
+        }
+        let mut online = self.online.clone();
+        for (online, saved) in online.iter_mut().zip(&state.online) {
+            if !online.recall(saved.scales, saved.last) {
+                return Err(damaged());
+            }
+        }
+        self.online = online;
+        self.engine.restore(&state.inputs, &state.members);
+        self.steps = state.steps;
+        self.awaits_measurement = state.awaits_measurement;
+        self.diverged = state.diverged;
+        Ok(())
+    }
+}
+
+fn check_sample(
+    what: &'static str,
+    value: &'static str,
+    sample: &[f64],
+    channels: &[intervalid_data::Channel],
+) -> Result<()> {
+    if sample.len() != channels.len() {
+        return Err(ModelError::Length {
+            what,
+            found: sample.len().to_string(),
+            expected: format!("{}, one per channel", channels.len()),
+        });
+    }
+    finite(value, sample, channels)
+}
