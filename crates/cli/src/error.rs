@@ -9,9 +9,12 @@ use intervalid_deploy::DeployError;
 use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
+use intervalid_search::SearchError;
 use intervalid_study::{Spec, StudyError};
+use intervalid_workflow::WorkflowError;
 
 use crate::args::Cli;
+use crate::format::count;
 use crate::suggest::{nearest, nearest_in};
 use crate::write::out_of_space;
 
@@ -155,6 +158,34 @@ impl From<StudyError> for Failure {
     }
 }
 
+impl From<WorkflowError> for Failure {
+    fn from(error: WorkflowError) -> Self {
+        let hint = match &error {
+            WorkflowError::UnknownSetting {
+                nearest: Some(near), ..
+            } => Some(format!("did you mean '{near}'?")),
+            WorkflowError::NotForSearch { .. } | WorkflowError::NotSearched { .. } => {
+                Some("use --preset paper, or leave it out".to_owned())
+            }
+            WorkflowError::BudgetWithoutSearch => Some("use --epochs N, or leave --budget out".to_owned()),
+            WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => {
+                Some("`--preset paper` trains one network without a search; --model arx needs fewer samples".to_owned())
+            }
+            _ => None,
+        };
+        let failure = match error {
+            WorkflowError::Data(error) => return error.into(),
+            WorkflowError::Model(error) => return error.into(),
+            WorkflowError::Interrupted { epochs } => {
+                Self::run(anyhow::anyhow!("interrupted after {}", count(epochs, "epoch")))
+            }
+            WorkflowError::Cancelled { .. } | WorkflowError::Write(_) => Self::run(error),
+            _ => Self::input(error),
+        };
+        Self { hint, ..failure }
+    }
+}
+
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
@@ -163,11 +194,11 @@ impl From<ModelError> for Failure {
                 hint: option_hint(option),
                 ..Self::input(error)
             },
-            ModelError::Channels { .. }
-            | ModelError::Format { .. }
-            | ModelError::Setting { .. }
-            | ModelError::LagsTooLong { .. }
-            | ModelError::NotStepwise { .. } => Self::input(error),
+            ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
+                Self::input(error)
+            }
+            ModelError::LagsTooLong { .. } => Self::input(error)
+                .with_hint("`intervalid data show DATA` suggests lags; without --lags they are searched"),
             ModelError::File { action: "read", .. } => Self::input(error),
             ModelError::File { ref source, .. } if out_of_space(source) => {
                 Self::run(error).with_hint("free some space, or write to another disk with --out")
@@ -204,7 +235,10 @@ fn option_hint(option: &str) -> Option<String> {
 /// What to do about a study.
 fn study_hint(error: &StudyError) -> Option<String> {
     let hint = match error {
-        StudyError::Settings { reason, .. } => format!("did you mean '{}'?", nearest_in(reason)?),
+        StudyError::Settings { source, .. } => match source.as_ref() {
+            WorkflowError::UnknownSetting { nearest: Some(near), .. } => format!("did you mean '{near}'?"),
+            _ => return None,
+        },
         StudyError::Parse { reason, .. } => match nearest_in(reason) {
             Some(near) => format!("did you mean '{near}'?"),
             None => "`intervalid study run paper --print` shows and explains every key".to_owned(),

@@ -5,9 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use intervalid_model::{AutoProgress, Progress};
+use intervalid_model::{EpochProgress, Progress};
 
-use crate::interrupt;
 use crate::output::Output;
 
 /// One bar per fit. On anything but a terminal, and with `--quiet`, nothing is drawn.
@@ -48,21 +47,21 @@ impl Bars {
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// Where a search is.
-    pub(crate) fn show_search(&self, progress: &AutoProgress) {
-        self.0.set_message(progress.step);
-        self.0.set_position((1000.0 * progress.share) as u64);
-    }
-
-    /// An observer of [`intervalid_model::fit`]: shows how far it is, and ends it where the user wants that.
+    /// Shows how far a fit is. Whether the user wants to end it, its control asks.
     pub(crate) fn observe(&self, progress: &Progress) -> ControlFlow<()> {
-        self.0.set_length(progress.epochs_total as u64);
-        self.0.set_position(progress.epochs_done as u64);
-        self.0.set_message(message(progress));
-        match interrupt::requested() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        match progress {
+            Progress::Epoch(epoch) => {
+                self.0.set_length(epoch.epochs_total as u64);
+                self.0.set_position(epoch.epochs_done as u64);
+                self.0.set_message(message(epoch));
+            }
+            Progress::Share { step, share } => {
+                self.0.set_message(*step);
+                self.0.set_position((1000.0 * share) as u64);
+            }
+            _ => {}
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -150,13 +149,10 @@ impl StudyBars {
 }
 
 /// Validation losses and time left, short enough for 80 columns. The band has no loss before its stage.
-fn message(progress: &Progress) -> String {
+fn message(progress: &EpochProgress) -> String {
     let [mse, rqrw] = progress.record.validation;
-    let band = if rqrw.is_nan() {
-        String::new()
-    } else {
-        format!(", band {rqrw:.4}")
-    };
+    let mse = mse.unwrap_or(f64::NAN);
+    let band = rqrw.map_or_else(String::new, |rqrw| format!(", band {rqrw:.4}"));
     let left = Duration::try_from_secs_f64(progress.seconds_left).unwrap_or_default();
     let left = HumanDuration(left);
     format!("loss {mse:.4}{band}, {left:#} left")
@@ -170,12 +166,12 @@ mod tests {
 
     #[test]
     fn unused_losses_are_not_shown() {
-        let mut progress = Progress {
+        let mut progress = EpochProgress {
             record: EpochRecord {
                 stage: Stage::Crisp,
                 epoch: 3,
-                train: [0.5, f64::NAN],
-                validation: [0.25, f64::NAN],
+                train: [Some(0.5), None],
+                validation: [Some(0.25), None],
                 learning_rate: 0.005,
                 scales: [0.5, 0.5],
             },
@@ -186,7 +182,7 @@ mod tests {
         };
         assert_eq!(message(&progress), "loss 0.2500, 7s left");
         progress.record.stage = Stage::Joint;
-        progress.record.validation = [0.25, 0.125];
+        progress.record.validation = [Some(0.25), Some(0.125)];
         progress.seconds_left = f64::NAN;
         assert_eq!(message(&progress), "loss 0.2500, band 0.1250, 0s left");
     }

@@ -1,8 +1,12 @@
 //! Metrics as tables with a plain-language reading.
 
+use std::path::Path;
+
 use intervalid_data::Channel;
-use intervalid_model::{AutoInfo, CWC_ETA, Evaluation, Extrapolation, FitResult, Metrics, Model};
+use intervalid_model::{CWC_ETA, Evaluation, Metrics};
 use intervalid_report::{metric_texts, reading};
+use intervalid_search::SearchInfo;
+use intervalid_workflow::{Extrapolation, FitOutcome};
 
 use crate::error::Failure;
 use crate::format::{percent, significant, table};
@@ -10,7 +14,10 @@ use crate::output::Output;
 use crate::pages::REPORT;
 
 /// What a fit gave, and where it is.
-pub(crate) fn fit(result: &FitResult, model: &Model, output: &Output) -> Result<(), Failure> {
+pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(), Failure> {
+    let FitOutcome {
+        metrics: result, model, ..
+    } = outcome;
     let strategy = result
         .strategy
         .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
@@ -54,8 +61,8 @@ pub(crate) fn fit(result: &FitResult, model: &Model, output: &Output) -> Result<
     }
     output.story(format_args!(
         "\nWritten to {}: open {} in a browser",
-        result.out.display(),
-        result.out.join(REPORT).display()
+        out.display(),
+        out.join(REPORT).display()
     ))?;
     Ok(())
 }
@@ -64,10 +71,10 @@ pub(crate) fn fit(result: &FitResult, model: &Model, output: &Output) -> Result<
 const SHOWN: usize = 8;
 
 /// What a search looked at, tried and chose.
-fn search(info: &AutoInfo, output: &Output) -> Result<(), Failure> {
+fn search(info: &SearchInfo, output: &Output) -> Result<(), Failure> {
     output.story("\nThe record:")?;
     for finding in &info.findings {
-        output.story(format_args!("  {}: {}", finding.kind, finding.text))?;
+        output.story(format_args!("  {}: {}", finding.kind.name(), finding.text))?;
     }
     output.story("\nCandidates on held-out blocks, in standard deviations of the output; less score is better:")?;
     let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| significant(value, 3));
@@ -101,7 +108,7 @@ fn search(info: &AutoInfo, output: &Output) -> Result<(), Failure> {
     if let Some(warning) = &info.warning {
         output.warning(warning);
     }
-    for guarantee in info.guarantees {
+    for guarantee in &info.guarantees {
         output.story(format_args!("- {guarantee}"))?;
     }
     Ok(())

@@ -1,10 +1,9 @@
 //! What one step of a model computes, read off the model once: every writer works from this and nothing else.
 
-use intervalid_data::{Channel, InitialState, Lags, Scale, normal_quantile};
-use intervalid_interval::Real;
+use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale, normal_quantile};
 use intervalid_model::{
-    Architecture, DIVERGED, HistoryNeeds, IntervalModel, LayerId, LinearModel, Model, ModelKind, NetworkKind,
-    OnlineConstants, Precision, Role, Scaling, Simulator,
+    Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
+    Precision, Role, Scaling, Simulator,
 };
 
 use crate::error::{DeployError, Result};
@@ -160,13 +159,10 @@ impl StepProgram {
         // Refuses what has no step, with the reason.
         Simulator::new(model)?;
         let (config, interface) = (model.config(), model.interface());
-        let body = match model {
-            Model::IntervalF32(model) => networks(std::slice::from_ref(model), config.coverage),
-            Model::IntervalF64(model) => networks(std::slice::from_ref(model), config.coverage),
-            Model::IntervalEnsembleF32(model) => networks(model.members(), config.coverage),
-            Model::IntervalEnsembleF64(model) => networks(model.members(), config.coverage),
-            Model::Linear(model) => linear(model),
-            _ => return Err(DeployError::Unsupported { model: model.kind() }),
+        let body = match (model.architecture(), model.arx()) {
+            (_, Some((arx, half_width))) => linear(arx, half_width),
+            (Some(architecture), None) => networks(&architecture, &model.network_parameters(), config.coverage),
+            (None, None) => return Err(DeployError::Unsupported { model: model.kind() }),
         };
         let scales = &interface.normaliser;
         let inputs = interface.inputs.iter().zip(&scales.inputs);
@@ -183,7 +179,7 @@ impl StepProgram {
             initial: config.initial,
             coverage: config.coverage,
             sample_time: interface.sample_time,
-            fingerprint: model.fingerprint(),
+            fingerprint: model.fingerprint()?,
             inputs: inputs
                 .map(|(channel, &scale)| InputPlan {
                     channel: channel.clone(),
@@ -244,8 +240,7 @@ impl StepProgram {
     }
 }
 
-fn networks<T: Real>(members: &[IntervalModel<T>], coverage: f64) -> Body {
-    let architecture = members[0].architecture();
+fn networks(architecture: &Architecture, members: &[NetworkParameters], coverage: f64) -> Body {
     Body::Networks(NetworkPlan {
         network: architecture.kind,
         base: match (architecture.linear_path, architecture.kind) {
@@ -254,27 +249,29 @@ fn networks<T: Real>(members: &[IntervalModel<T>], coverage: f64) -> Body {
             (false, NetworkKind::Lstm) => Base::Zero,
         },
         hidden: architecture.hidden.clone(),
-        members: members.iter().map(|model| member(model, architecture)).collect(),
+        members: members
+            .iter()
+            .map(|parameters| member(parameters, architecture))
+            .collect(),
         spread: normal_quantile(0.5 + 0.5 * coverage),
         diverged: DIVERGED,
     })
 }
 
-fn member<T: Real>(model: &IntervalModel<T>, architecture: &Architecture) -> Member {
-    let (theta, (below, above)) = (model.theta(), model.margins());
+fn member(parameters: &NetworkParameters, architecture: &Architecture) -> Member {
     let layout = architecture.layout();
     let bounded = |layer: LayerId, role: Role| {
         let block = layout
             .blocks()
             .iter()
             .find(|block| block.layer == layer && block.role == role)?;
-        let values = |value: &dyn Fn(usize) -> T| block.range.clone().map(|index| value(index).as_f64()).collect();
+        let values = |values: &[f64]| values[block.range.clone()].to_vec();
         Some(Bounded {
             rows: block.rows,
             columns: block.columns,
-            centre: values(&|index| theta[index]),
-            lower: values(&|index| theta[index] - below[index]),
-            upper: values(&|index| theta[index] + above[index]),
+            centre: values(&parameters.theta),
+            lower: values(&parameters.lower),
+            upper: values(&parameters.upper),
         })
     };
     let layers = (0..=architecture.hidden.len()).filter_map(|index| {
@@ -291,12 +288,11 @@ fn member<T: Real>(model: &IntervalModel<T>, architecture: &Architecture) -> Mem
     }
 }
 
-fn linear(model: &LinearModel) -> Body {
-    let arx = model.arx();
+fn linear(arx: &ArxModel, half_width: &[f64]) -> Body {
     Body::Linear(LinearPlan {
         weight: arx.coefficients.concat(),
         bias: arx.bias.clone(),
-        half_width: model.half_width().to_vec(),
-        runaway: intervalid_data::ArxModel::RUNAWAY,
+        half_width: half_width.to_vec(),
+        runaway: ArxModel::RUNAWAY,
     })
 }

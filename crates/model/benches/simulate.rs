@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use intervalid_data::{Channel, Dataset, Experiment, Lags, Part, Segment, Split, SplitFractions, WindowConfig};
-use intervalid_model::{FitConfig, FitOptions, History, IntervalModel, Model, ModelKind, Simulator, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, History, Model, ModelKind, Simulator, Strategy};
 
 fn record(samples: usize) -> Dataset {
     let u: Vec<f64> = (0..samples)
@@ -25,16 +25,16 @@ fn record(samples: usize) -> Dataset {
     .unwrap_or_else(|error| panic!("made-up record: {error}"))
 }
 
-fn trained(dataset: &Dataset, split: &Split, config: &FitConfig) -> (IntervalModel<f32>, f64) {
-    match fit::<f32>(dataset, split, config, FitOptions::default()) {
+fn trained(dataset: &Dataset, split: &Split, config: &FitConfig) -> (Model, f64) {
+    match Model::fit(dataset, split, config, FitOptions::default()) {
         Ok((model, info)) => (model, info.duration.as_secs_f64()),
         Err(error) => panic!("{error}"),
     }
 }
 
 /// A million steps of a simulator: seconds in all, and the median and 99.9 % quantile of one step in µs, clock included.
-fn step_by_step(model: &IntervalModel<f32>, inputs: &[f64]) -> [f64; 3] {
-    let mut simulator = Simulator::new(&Model::from(model.clone())).unwrap_or_else(|error| panic!("{error}"));
+fn step_by_step(model: &Model, inputs: &[f64]) -> [f64; 3] {
+    let mut simulator = Simulator::new(model).unwrap_or_else(|error| panic!("{error}"));
     let past = History {
         inputs: &inputs[..1],
         outputs: &[0.0],

@@ -7,10 +7,9 @@
 use std::fmt::Write as _;
 
 use intervalid_data::csv_cell;
-use intervalid_interval::Real;
 
 use crate::error::{ModelError, Result};
-use crate::family::interval::IntervalModel;
+use crate::family::body::NetworkParameters;
 use crate::interface::ModelInterface;
 use crate::model::Model;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
@@ -80,23 +79,17 @@ impl Elasticity {
     /// # Errors
     /// [`ModelError::Option`] if the model has no interval parameters.
     pub fn of(model: &Model) -> Result<Self> {
-        match model {
-            Model::IntervalF32(model) => Ok(Self::of_interval(model)),
-            Model::IntervalF64(model) => Ok(Self::of_interval(model)),
-            // Hidden units of different members have nothing to do with one another: one member stands for all.
-            Model::IntervalEnsembleF32(model) => Ok(Self::of_interval(&model.members()[0])),
-            Model::IntervalEnsembleF64(model) => Ok(Self::of_interval(&model.members()[0])),
-            _ => Err(ModelError::option(
+        // Hidden units of different members have nothing to do with one another: one member stands for all.
+        let first = model.network_parameters().into_iter().next();
+        let (Some(architecture), Some(parameters)) = (model.architecture(), first) else {
+            return Err(ModelError::option(
                 "model",
                 model.kind(),
                 "an interval network, inode or ilstm",
-            )),
-        }
-    }
-
-    fn of_interval<T: Real>(model: &IntervalModel<T>) -> Self {
-        let architecture = &model.architecture;
+            ));
+        };
         let layout = architecture.layout();
+        let interface = model.interface();
         let mut layers: Vec<LayerElasticity> = Vec::new();
         for block in layout.blocks() {
             let layer = match block.layer {
@@ -106,12 +99,12 @@ impl Elasticity {
             if layers.last().is_none_or(|last| last.layer != layer) {
                 layers.push(LayerElasticity {
                     layer,
-                    outputs: output_names(architecture, &model.interface, block),
+                    outputs: output_names(&architecture, interface, block),
                     channels: Vec::new(),
                 });
             }
-            let ratios = ratios(model, block);
-            let names = input_names(architecture, &model.interface, block);
+            let ratios = ratios(&parameters, block);
+            let names = input_names(&architecture, interface, block);
             let channels = names.into_iter().enumerate().map(|(column, name)| ChannelElasticity {
                 name,
                 role: block.role,
@@ -121,7 +114,7 @@ impl Elasticity {
                 layer.channels.extend(channels);
             }
         }
-        Self { layers }
+        Ok(Self { layers })
     }
 
     /// One row per parameter: layer, role, input, output, elasticity (`unbounded` where it is).
@@ -162,13 +155,13 @@ impl Elasticity {
 }
 
 /// r̄ of a block, row by row.
-fn ratios<T: Real>(model: &IntervalModel<T>, block: &Block) -> Vec<Option<f64>> {
+fn ratios(parameters: &NetworkParameters, block: &Block) -> Vec<Option<f64>> {
     let range = block.range.clone();
-    let size = |index: usize| model.theta[index].as_f64().abs();
+    let size = |index: usize| parameters.theta[index].abs();
     let largest = range.clone().map(size).fold(0.0, f64::max);
     range
         .map(|index| {
-            let width = model.margin_lower[index].as_f64() + model.margin_upper[index].as_f64();
+            let width = parameters.margin_lower[index] + parameters.margin_upper[index];
             if width > 0.0 {
                 (size(index) > NEGLIGIBLE * largest).then(|| width / size(index))
             } else {
@@ -231,7 +224,7 @@ mod tests {
     fn sums_and_names_of_every_layer_are_those_of_the_definition() {
         for recipe in recipes(0.1) {
             let model = recipe.model::<f64>();
-            let elasticity = Elasticity::of(&Model::from(model.clone())).unwrap();
+            let elasticity = Elasticity::of(&model.to_model()).unwrap();
             let layout = model.architecture.layout();
             let networks = model.architecture.hidden.len() + 1 + usize::from(model.architecture.linear_path);
             assert_eq!(elasticity.layers.len(), networks);

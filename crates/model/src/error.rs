@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use intervalid_data::{DataError, Lags};
 
-use crate::kind::ModelKind;
+use crate::kind::{Method, ModelKind};
 
 /// Errors of this crate. A training run that stops early or diverges is a result, not an error.
 #[derive(Debug, thiserror::Error)]
@@ -23,17 +23,6 @@ pub enum ModelError {
         found: String,
         /// The allowed values.
         expected: String,
-    },
-
-    /// A setting that a configuration does not have, or a value of the wrong type.
-    #[error("{key} = {found}: {reason}")]
-    Setting {
-        /// Name of the setting.
-        key: String,
-        /// The value given.
-        found: String,
-        /// What is wrong with it.
-        reason: String,
     },
 
     /// Lags that reach beyond all samples, so that they see nothing but padding.
@@ -81,12 +70,10 @@ pub enum ModelError {
     },
 
     /// A model that cannot run step by step.
-    #[error("a {model} model cannot run step by step: {reason}")]
+    #[error("a {model} model cannot run step by step: {}", no_step(*model))]
     NotStepwise {
         /// The model.
         model: ModelKind,
-        /// Why not, and what to use instead.
-        reason: &'static str,
     },
 
     /// Values handed to a running simulation have a wrong length.
@@ -126,6 +113,15 @@ pub enum ModelError {
     #[error("the saved state cannot be used: {0}")]
     State(String),
 
+    /// Something of ours has no JSON form.
+    #[error("{what} cannot be written as JSON: {source}")]
+    Serialise {
+        /// What it is.
+        what: &'static str,
+        /// The reason.
+        source: serde_json::Error,
+    },
+
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
@@ -140,8 +136,8 @@ pub enum ModelError {
     /// A file is not a model (or checkpoint) that this version can read.
     #[error("{} is not a valid {what}: {reason}", path.display())]
     Format {
-        /// `model` or `checkpoint`.
-        what: &'static str,
+        /// What it should have been.
+        what: FileKind,
         /// The file.
         path: PathBuf,
         /// What was found and what was expected.
@@ -149,13 +145,49 @@ pub enum ModelError {
     },
 }
 
+/// Kinds of files this crate writes and reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A fitted model.
+    Model,
+    /// Training in the middle.
+    Checkpoint,
+}
+
+impl std::fmt::Display for FileKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Model => "model",
+            Self::Checkpoint => "checkpoint",
+        })
+    }
+}
+
 impl ModelError {
-    pub(crate) fn option(option: &'static str, found: impl ToString, expected: impl ToString) -> Self {
+    /// An option outside its range.
+    #[must_use]
+    pub fn option(option: &'static str, found: impl ToString, expected: impl ToString) -> Self {
         Self::Option {
             option,
             found: found.to_string(),
             expected: expected.to_string(),
         }
+    }
+}
+
+/// Why a family has no step of its own, and what to use instead.
+fn no_step(model: ModelKind) -> &'static str {
+    match model.method() {
+        Method::Bayesian => {
+            "its band takes many random draws of the whole network at every sample; fit inode or ilstm, whose band is one pass"
+        }
+        Method::Dropout => {
+            "its band takes many randomly thinned networks at every sample; fit inode or ilstm, whose band is one pass"
+        }
+        Method::Ensemble => {
+            "its members feed back their common mean, which needs all of them and a Gaussian read-out; fit inode or ilstm, which also come as ensembles"
+        }
+        Method::Interval | Method::Linear => "its family has no stepwise form",
     }
 }
 

@@ -7,12 +7,18 @@ use intervalid_interval::Real;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::band::prediction::Band;
 use crate::config::FitConfig;
-use crate::family::interval::IntervalModel;
+use crate::error::Result;
+use crate::family::body::{Networks, OfPrecision};
+use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::kind::{ModelKind, Precision};
+use crate::model::Model;
 use crate::network::initialise::initial_parameters;
 use crate::network::{Architecture, Head, NetworkKind};
+use crate::simulate::certified::CertifiedBand;
+use crate::simulate::recursion::RecursionMode;
 
 /// What varies between test models.
 #[derive(Clone, Debug)]
@@ -27,6 +33,56 @@ pub(crate) struct Recipe {
     /// Largest margin.
     pub(crate) margin: f64,
     pub(crate) seed: u64,
+}
+
+/// An interval network whose parts tests may look at and change; a [`Model`] keeps them to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TestModel<T> {
+    pub(crate) network: IntervalNetwork<T>,
+    pub(crate) interface: ModelInterface,
+    pub(crate) config: FitConfig,
+}
+
+impl<T> std::ops::Deref for TestModel<T> {
+    type Target = IntervalNetwork<T>;
+
+    fn deref(&self) -> &IntervalNetwork<T> {
+        &self.network
+    }
+}
+
+impl<T> std::ops::DerefMut for TestModel<T> {
+    fn deref_mut(&mut self) -> &mut IntervalNetwork<T> {
+        &mut self.network
+    }
+}
+
+impl<T: OfPrecision> From<TestModel<T>> for Model {
+    fn from(model: TestModel<T>) -> Self {
+        Self::new(
+            model.interface,
+            model.config,
+            T::body(Networks::Interval(vec![model.network])),
+        )
+    }
+}
+
+impl<T: OfPrecision> TestModel<T> {
+    pub(crate) fn to_model(&self) -> Model {
+        self.clone().into()
+    }
+
+    pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+        self.to_model().simulate(dataset, part)
+    }
+
+    pub(crate) fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+        self.to_model().simulate_with(dataset, part, mode)
+    }
+
+    pub(crate) fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
+        self.to_model().simulate_certified(dataset, part)
+    }
 }
 
 /// NODE and LSTM, with and without a linear path, one and several channels, all three initial states.
@@ -62,7 +118,7 @@ impl Recipe {
     }
 
     /// A network with random parameters that simulates without blowing up.
-    pub(crate) fn model<T: Real>(&self) -> IntervalModel<T> {
+    pub(crate) fn model<T: Real>(&self) -> TestModel<T> {
         let mut rng = self.rng();
         let architecture = Architecture {
             kind: self.kind,
@@ -95,10 +151,13 @@ impl Recipe {
             (0..count).map(scale).collect()
         };
         let (inputs, outputs) = self.channels();
-        IntervalModel {
-            theta,
-            margin_lower,
-            margin_upper,
+        TestModel {
+            network: IntervalNetwork {
+                architecture,
+                theta,
+                margin_lower,
+                margin_upper,
+            },
             interface: ModelInterface {
                 inputs,
                 outputs,
@@ -123,7 +182,6 @@ impl Recipe {
                 learning_rate: 0.1 + 0.2,
                 ..FitConfig::default()
             },
-            architecture,
         }
     }
 
@@ -164,7 +222,7 @@ pub(crate) struct NaiveNetwork {
 
 impl NaiveNetwork {
     /// The network of a model with the parameters that `value` gives.
-    pub(crate) fn of<T: Real>(model: &IntervalModel<T>, value: impl FnMut(usize) -> Pair) -> Self {
+    pub(crate) fn of<T: Real>(model: &TestModel<T>, value: impl FnMut(usize) -> Pair) -> Self {
         let layout = model.architecture.layout();
         let values: Vec<Pair> = (0..layout.len()).map(value).collect();
         let blocks = layout.blocks().iter();

@@ -29,7 +29,9 @@ pub struct ModelInterface {
 const LEAST_HALF_WIDTH: f64 = 1e-3;
 
 impl ModelInterface {
-    pub(crate) fn new(dataset: &Dataset, normaliser: Normaliser) -> Self {
+    /// That of a model fitted on this record in units of `normaliser`, not calibrated yet.
+    #[must_use]
+    pub fn new(dataset: &Dataset, normaliser: Normaliser) -> Self {
         Self {
             inputs: dataset.inputs().to_vec(),
             outputs: dataset.outputs().to_vec(),
@@ -50,7 +52,11 @@ impl ModelInterface {
     }
 
     /// The least half-width of an output that an adaptive band starts from, in its unit.
-    pub(crate) fn least_half_width(&self, output: usize) -> f64 {
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[must_use]
+    pub fn least_half_width(&self, output: usize) -> f64 {
         self.normaliser.output_width_to_physical(output, LEAST_HALF_WIDTH)
     }
 

@@ -1,73 +1,57 @@
-//! Any fitted model, for callers that take what a user asked for or a file holds.
+//! Any fitted model.
 
 use std::path::Path;
 
-use intervalid_data::{Dataset, Part, Split};
-use intervalid_interval::Real;
+use intervalid_data::{ArxModel, Dataset, Normaliser, Part, Split};
 
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::family::ensemble::IntervalEnsemble;
-use crate::family::gaussian::GaussianModel;
-use crate::family::interval::IntervalModel;
-use crate::family::linear::{LinearModel, search_lags};
-use crate::file::model_file::{IN_MEMORY, ModelFile};
-use crate::file::tensors::TensorReader;
+use crate::family::body::{Body, Fitted, NetworkParameters, Networks};
+use crate::family::linear::{ArxWithBand, fit_arx, search_lags};
+use crate::file::model_file;
+use crate::file::tensors::write_atomic;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind, Precision};
+use crate::network::Architecture;
 use crate::simulate::certified::CertifiedBand;
 use crate::simulate::recursion::RecursionMode;
-use crate::train::{FitOptions, TrainInfo, fit, fit_gaussian};
+use crate::train::{FitOptions, TrainInfo, fit_network};
 
-/// A fitted model in the precision it was fitted in.
+/// A fitted model of any family and precision: what it knows of its record, how it was fitted, and what it computes with.
+///
+/// ```
+/// use intervalid_data::{ReadOptions, Split, SplitFractions, load};
+/// use intervalid_model::{FitConfig, FitOptions, Model, evaluate};
+///
+/// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+/// let split = Split::new(&dataset, SplitFractions::new(0.4, 0.1, 0.5)?)?;
+/// let config = FitConfig { epochs: 2, ..FitConfig::default() };
+///
+/// let (model, info) = Model::fit(&dataset, &split, &config, FitOptions::default())?;
+/// let bands = model.simulate(&dataset, &split.test)?;
+/// assert_eq!(evaluate(&dataset, &bands, config.coverage)?.all.n, 499);
+/// assert_eq!(info.epochs_run(), 4);
+/// assert_eq!(Model::from_bytes(model.to_bytes()?)?, model);
+/// # Ok::<(), intervalid_model::ModelError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Model {
-    /// Interval network, single precision.
-    IntervalF32(IntervalModel<f32>),
-    /// Interval network, double precision.
-    IntervalF64(IntervalModel<f64>),
-    /// Several interval networks averaged, single precision.
-    IntervalEnsembleF32(IntervalEnsemble<f32>),
-    /// Several interval networks averaged, double precision.
-    IntervalEnsembleF64(IntervalEnsemble<f64>),
-    /// Network with Gaussian likelihood, single precision.
-    GaussianF32(GaussianModel<f32>),
-    /// Network with Gaussian likelihood, double precision.
-    GaussianF64(GaussianModel<f64>),
-    /// ARX.
-    Linear(LinearModel),
-}
-
-/// The same expression for every kind of model.
-macro_rules! any {
-    ($self:ident, $model:ident => $value:expr) => {
-        match $self {
-            Self::IntervalF32($model) => $value,
-            Self::IntervalF64($model) => $value,
-            Self::IntervalEnsembleF32($model) => $value,
-            Self::IntervalEnsembleF64($model) => $value,
-            Self::GaussianF32($model) => $value,
-            Self::GaussianF64($model) => $value,
-            Self::Linear($model) => $value,
-        }
-    };
-}
-
-/// The same expression for interval networks of either precision, an error for all others.
-macro_rules! interval {
-    ($self:ident, $model:ident => $value:expr) => {
-        match $self {
-            Self::IntervalF32($model) => $value,
-            Self::IntervalF64($model) => $value,
-            _ => Err(ModelError::option("model", $self.kind(), "a single interval network")),
-        }
-    };
+pub struct Model {
+    interface: ModelInterface,
+    config: FitConfig,
+    body: Body,
 }
 
 impl Model {
+    pub(crate) fn new(interface: ModelInterface, config: FitConfig, body: Body) -> Self {
+        Self {
+            interface,
+            config,
+            body,
+        }
+    }
+
     /// Fits the configured model to the training part of a record; lags are searched first where the configuration says
     /// so. The test part is not looked at.
     ///
@@ -85,23 +69,67 @@ impl Model {
         if config.lag_search {
             config.lags = search_lags(dataset, split, &config)?;
         }
-        let config = &config;
-        match (config.model.method(), config.precision) {
-            (Method::Linear, _) => {
-                let started = std::time::Instant::now();
-                let model = LinearModel::fit(dataset, split, config)?;
-                let info = TrainInfo {
-                    stages: Vec::new(),
-                    history: Vec::new(),
-                    duration: started.elapsed(),
-                };
-                Ok((Self::Linear(model), info))
-            }
-            (Method::Interval, Precision::F32) => fitted(fit::<f32>(dataset, split, config, options)),
-            (Method::Interval, Precision::F64) => fitted(fit::<f64>(dataset, split, config, options)),
-            (_, Precision::F32) => fitted(fit_gaussian::<f32>(dataset, split, config, options)),
-            (_, Precision::F64) => fitted(fit_gaussian::<f64>(dataset, split, config, options)),
+        if config.model.method() != Method::Linear {
+            return fit_network(dataset, split, &config, options);
         }
+        config.precision = Precision::F64;
+        let started = std::time::Instant::now();
+        let model = fit_arx(dataset, split, &config)?;
+        let info = TrainInfo {
+            stages: Vec::new(),
+            history: Vec::new(),
+            duration: started.elapsed(),
+        };
+        Ok((model, info))
+    }
+
+    /// The ARX model with these coefficients, in units of `normaliser`, and a band of these half-widths.
+    #[must_use]
+    pub fn from_arx(
+        dataset: &Dataset,
+        normaliser: Normaliser,
+        arx: ArxModel,
+        half_width: Vec<f64>,
+        config: &FitConfig,
+    ) -> Self {
+        let config = FitConfig {
+            model: ModelKind::Arx,
+            lags: arx.lags,
+            precision: Precision::F64,
+            ..config.clone()
+        };
+        let body = Body::Linear(ArxWithBand { arx, half_width });
+        Self::new(ModelInterface::new(dataset, normaliser), config, body)
+    }
+
+    /// One model of several interval networks: their free runs and bands averaged. It has the configuration of the first.
+    ///
+    /// # Errors
+    /// If there are none, one is not an interval network, or they differ in precision, architecture, channels, scaling, start
+    /// or coverage.
+    pub fn ensemble(models: Vec<Self>) -> Result<Self> {
+        let mut models = models.into_iter();
+        let Some(mut first) = models.next() else {
+            return Err(ModelError::option("members", 0, "at least one"));
+        };
+        for (index, model) in models.enumerate() {
+            let alike = model.architecture() == first.architecture()
+                && model.interface == first.interface
+                && model.config.initial == first.config.initial
+                && model.config.coverage.to_bits() == first.config.coverage.to_bits();
+            match (&mut first.body, model.body) {
+                (Body::F32(Networks::Interval(all)), Body::F32(Networks::Interval(more))) if alike => all.extend(more),
+                (Body::F64(Networks::Interval(all)), Body::F64(Networks::Interval(more))) if alike => all.extend(more),
+                _ => {
+                    return Err(ModelError::option(
+                        "member",
+                        index + 1,
+                        "an interval network with the precision, architecture, channels, scaling, start and coverage of the first",
+                    ));
+                }
+            }
+        }
+        Ok(first)
     }
 
     /// Reads a model file.
@@ -113,8 +141,7 @@ impl Model {
     /// [`ModelError::File`] if the file cannot be read, [`ModelError::Format`] with what was found and what was expected
     /// if it is anything but an undamaged model of a known format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let (reader, metadata) = TensorReader::open(path.as_ref(), "model")?;
-        Self::read(&reader, &metadata)
+        model_file::open(path.as_ref())
     }
 
     /// The model in the bytes of a model file.
@@ -122,86 +149,95 @@ impl Model {
     /// # Errors
     /// Those of [`Model::load`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        let (reader, metadata) = TensorReader::new(Path::new(IN_MEMORY), "model", bytes)?;
-        Self::read(&reader, &metadata)
+        model_file::from_bytes(bytes)
     }
 
-    fn read(reader: &TensorReader, metadata: &str) -> Result<Self> {
-        let model = if reader.precision()? == f32::NAME {
-            let stored = ModelFile::<f32>::read(reader, metadata)?;
-            match stored.method() {
-                Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF32),
-                Method::Interval => stored.into_interval().map(Self::IntervalF32),
-                _ => stored.into_gaussian().map(Self::GaussianF32),
-            }
-        } else {
-            let stored = ModelFile::<f64>::read(reader, metadata)?;
-            match stored.method() {
-                Method::Interval if stored.members() > 1 => stored.into_ensemble().map(Self::IntervalEnsembleF64),
-                Method::Interval => stored.into_interval().map(Self::IntervalF64),
-                Method::Linear => stored.into_linear().map(Self::Linear),
-                _ => stored.into_gaussian().map(Self::GaussianF64),
-            }
-        };
-        model.ok_or_else(|| reader.damaged("its tensors are f32, an ARX model's are f64"))
-    }
-
-    /// Writes the model to a file, `model.safetensors` by convention, replacing it in one step.
+    /// Writes the model to a file, `model.safetensors` by convention.
+    ///
+    /// The file is replaced in one step: a reader sees the old one or the new one, whatever happens meanwhile.
     ///
     /// # Errors
-    /// Those of [`IntervalModel::save`].
+    /// [`ModelError::File`] if it cannot be written; [`ModelError::Format`] if a parameter is not finite or a margin
+    /// negative, since no reader would take it.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        any!(self, model => model.save(path))
+        let path = path.as_ref();
+        let bytes = model_file::to_bytes(self, path)?;
+        write_atomic(path, &bytes).map_err(|source| ModelError::File {
+            action: "write",
+            path: path.to_owned(),
+            source,
+        })
     }
 
     /// The bytes that [`save`](Self::save) writes, for [`from_bytes`](Self::from_bytes).
     ///
     /// # Errors
-    /// Those of [`IntervalModel::save`].
+    /// [`ModelError::Format`] as in [`save`](Self::save).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        any!(self, model => model.stored().bytes())
+        model_file::to_bytes(self, Path::new(model_file::IN_MEMORY))
     }
 
     /// Which model it is.
     #[must_use]
     pub fn kind(&self) -> ModelKind {
-        self.config().model
+        self.config.model
     }
 
     /// Numbers that were fitted, without margins and spreads: coefficients, or weights of all members.
     #[must_use]
     pub fn parameters(&self) -> usize {
-        match self {
-            Self::IntervalF32(model) => model.theta().len(),
-            Self::IntervalF64(model) => model.theta().len(),
-            Self::IntervalEnsembleF32(model) => model.members().iter().map(|member| member.theta().len()).sum(),
-            Self::IntervalEnsembleF64(model) => model.members().iter().map(|member| member.theta().len()).sum(),
-            Self::GaussianF32(model) => model.members().iter().map(Vec::len).sum(),
-            Self::GaussianF64(model) => model.members().iter().map(Vec::len).sum(),
-            Self::Linear(model) => model.arx().coefficients.iter().map(|row| row.len() + 1).sum(),
-        }
+        self.body.parameters()
     }
 
     /// Interval networks whose mean it is; 1 for every other model.
     #[must_use]
     pub fn members(&self) -> usize {
-        match self {
-            Self::IntervalEnsembleF32(model) => model.members().len(),
-            Self::IntervalEnsembleF64(model) => model.members().len(),
-            _ => 1,
+        self.body.members()
+    }
+
+    /// Parameters and margins of every interval network in it; empty for models of other families.
+    #[must_use]
+    pub fn network_parameters(&self) -> Vec<NetworkParameters> {
+        self.body.network_parameters()
+    }
+
+    /// The linear model in normalised units and half the width of the band of each output, of an ARX model.
+    #[must_use]
+    pub fn arx(&self) -> Option<(&ArxModel, &[f64])> {
+        match &self.body {
+            Body::Linear(model) => Some((&model.arx, &model.half_width)),
+            Body::F32(_) | Body::F64(_) => None,
         }
     }
 
-    /// Channels it was fitted on, and their scaling.
+    /// Shape of its networks; none of ARX.
+    #[must_use]
+    pub fn architecture(&self) -> Option<Architecture> {
+        Architecture::of(&self.config, self.interface.inputs.len(), self.interface.outputs.len())
+    }
+
+    /// Channels it was fitted on, their scaling, and what is known of the training data.
     #[must_use]
     pub fn interface(&self) -> &ModelInterface {
-        any!(self, model => model.interface())
+        &self.interface
     }
 
     /// The resolved configuration of the fit.
     #[must_use]
     pub fn config(&self) -> &FitConfig {
-        any!(self, model => model.config())
+        &self.config
+    }
+
+    pub(crate) fn body(&self) -> &Body {
+        &self.body
+    }
+
+    fn fitted(&self) -> Fitted<'_, Body> {
+        Fitted {
+            interface: &self.interface,
+            config: &self.config,
+            body: &self.body,
+        }
     }
 
     /// Free-run simulation with prediction intervals over every segment of a part, started as the model was trained.
@@ -209,7 +245,7 @@ impl Model {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
-        any!(self, model => model.simulate(dataset, part))
+        Ok(self.interface.calibrate(self.fitted().simulate(dataset, part)?))
     }
 
     /// The bands of [`simulate`](Self::simulate) as they would have been had their scale followed the measured outputs of
@@ -218,7 +254,7 @@ impl Model {
     /// # Errors
     /// If the bands do not belong to the data.
     pub fn online(&self, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Band>> {
-        online_bands(self.interface(), self.config().coverage, dataset, bands)
+        online_bands(&self.interface, self.config.coverage, dataset, bands)
     }
 
     /// For every band, which of its samples lie outside the region of the training data; none where the model does not
@@ -227,7 +263,7 @@ impl Model {
     /// # Errors
     /// If the data have other channels.
     pub fn extrapolated(&self, dataset: &Dataset, bands: &[Band]) -> Result<Option<Vec<Vec<bool>>>> {
-        self.interface().extrapolated(dataset, bands)
+        self.interface.extrapolated(dataset, bands)
     }
 
     /// The same model with its band scaled; `None` gives back the band it was trained with.
@@ -236,12 +272,11 @@ impl Model {
     /// If the calibration is of another number of outputs or has values out of range.
     pub fn calibrated(mut self, calibration: Option<Calibration>) -> Result<Self> {
         if let Some(calibration) = &calibration {
-            let outputs = self.interface().outputs.len();
             calibration
-                .check(outputs)
+                .check(self.interface.outputs.len())
                 .map_err(|reason| ModelError::option("calibration", reason, "one sound scaling per output"))?;
         }
-        self.each_signature(|interface| interface.calibration.clone_from(&calibration));
+        self.interface.calibration = calibration;
         Ok(self)
     }
 
@@ -251,21 +286,8 @@ impl Model {
     /// If the data have other channels or the part is too short.
     pub fn with_region(mut self, dataset: &Dataset, part: &Part) -> Result<Self> {
         let bands = self.simulate(dataset, part)?;
-        let region = self.interface().region_of(dataset, &bands, self.config().lags)?;
-        self.each_signature(|interface| interface.region.clone_from(&region));
+        self.interface.region = self.interface.region_of(dataset, &bands, self.config.lags)?;
         Ok(self)
-    }
-
-    fn each_signature(&mut self, mut change: impl FnMut(&mut ModelInterface)) {
-        match self {
-            Self::IntervalF32(model) => change(&mut model.interface),
-            Self::IntervalF64(model) => change(&mut model.interface),
-            Self::IntervalEnsembleF32(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.interface)),
-            Self::IntervalEnsembleF64(model) => model.members_mut().iter_mut().for_each(|m| change(&mut m.interface)),
-            Self::GaussianF32(model) => change(&mut model.interface),
-            Self::GaussianF64(model) => change(&mut model.interface),
-            Self::Linear(model) => change(&mut model.interface),
-        }
     }
 
     /// The same model with a band for another coverage, where that needs no training: the Gaussian baselines.
@@ -273,55 +295,62 @@ impl Model {
     /// # Errors
     /// If `coverage` is not between 0 and 1, or the model's band was fitted for its own coverage.
     pub fn at_coverage(&self, coverage: f64) -> Result<Self> {
-        match self {
-            Self::GaussianF32(model) => model.at_coverage(coverage).map(Self::GaussianF32),
-            Self::GaussianF64(model) => model.at_coverage(coverage).map(Self::GaussianF64),
-            _ => Err(ModelError::option(
-                "coverage",
-                coverage,
-                format!("{}, which this band was fitted for", self.config().coverage),
-            )),
+        if matches!(self.kind().method(), Method::Interval | Method::Linear) {
+            let expected = format!("{}, which this band was fitted for", self.config.coverage);
+            return Err(ModelError::option("coverage", coverage, expected));
+        }
+        let mut model = self.clone();
+        model.config.coverage = coverage;
+        model.config.check()?;
+        // Scales were found for the other coverage.
+        model.interface.calibration = None;
+        Ok(model)
+    }
+
+    /// Free-run simulation whose bounds come from an interval recursion; the point predictions are those of
+    /// [`simulate`](Self::simulate).
+    ///
+    /// Where a width passes 10⁴ standard deviations of the training record or is not a number, the band ends, with that
+    /// step in [`Band::diverged_at`].
+    ///
+    /// # Errors
+    /// If the model is not a single interval network, the data have other channels, the part is too short, or the mode is
+    /// `KStep(0)`.
+    pub fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+        let bands = match (mode, &self.body) {
+            (RecursionMode::Recentred, Body::F32(Networks::Interval(_)) | Body::F64(Networks::Interval(_))) => {
+                return self.simulate(dataset, part);
+            }
+            (_, Body::F32(Networks::Interval(members))) if members.len() == 1 => {
+                self.fitted().with(&members[0]).simulate_with(dataset, part, mode)?
+            }
+            (_, Body::F64(Networks::Interval(members))) if members.len() == 1 => {
+                self.fitted().with(&members[0]).simulate_with(dataset, part, mode)?
+            }
+            _ => return Err(self.not_one_network()),
+        };
+        Ok(self.interface.calibrate(bands))
+    }
+
+    /// The bounds of [`simulate`](Self::simulate) without calibration, certified: see [`CertifiedBand`] for what that means.
+    ///
+    /// Much slower than `simulate`: scalar work, in double precision whatever the model's is.
+    ///
+    /// # Errors
+    /// If the model is not a single interval network, the data have other channels or the part is too short.
+    pub fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
+        match &self.body {
+            Body::F32(Networks::Interval(members)) if members.len() == 1 => {
+                self.fitted().with(&members[0]).simulate_certified(dataset, part)
+            }
+            Body::F64(Networks::Interval(members)) if members.len() == 1 => {
+                self.fitted().with(&members[0]).simulate_certified(dataset, part)
+            }
+            _ => Err(self.not_one_network()),
         }
     }
 
-    /// Simulation with another feedback of intervals, as [`IntervalModel::simulate_with`].
-    ///
-    /// # Errors
-    /// Those of [`IntervalModel::simulate_with`], and if the model is no interval network.
-    pub fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
-        interval!(self, model => model.simulate_with(dataset, part, mode))
+    fn not_one_network(&self) -> ModelError {
+        ModelError::option("model", self.kind(), "a single interval network")
     }
-
-    /// Certified bounds, as [`IntervalModel::simulate_certified`].
-    ///
-    /// # Errors
-    /// Those of [`IntervalModel::simulate_certified`], and if the model is no interval network.
-    pub fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
-        interval!(self, model => model.simulate_certified(dataset, part))
-    }
-}
-
-fn fitted<M: Into<Model>>(result: Result<(M, TrainInfo)>) -> Result<(Model, TrainInfo)> {
-    result.map(|(model, info)| (model.into(), info))
-}
-
-/// A model of one kind is a model.
-macro_rules! from {
-    ($($model:ty => $variant:ident),+) => {
-        $(impl From<$model> for Model {
-            fn from(model: $model) -> Self {
-                Self::$variant(model)
-            }
-        })+
-    };
-}
-
-from! {
-    IntervalModel<f32> => IntervalF32,
-    IntervalModel<f64> => IntervalF64,
-    IntervalEnsemble<f32> => IntervalEnsembleF32,
-    IntervalEnsemble<f64> => IntervalEnsembleF64,
-    GaussianModel<f32> => GaussianF32,
-    GaussianModel<f64> => GaussianF64,
-    LinearModel => Linear
 }

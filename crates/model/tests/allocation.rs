@@ -1,7 +1,7 @@
 //! The free run allocates per record, not per step.
 
 use intervalid_data::{Channel, Dataset, Experiment, Part, Split, SplitFractions};
-use intervalid_model::{FitConfig, FitOptions, History, Model, ModelKind, Simulator, Strategy, fit};
+use intervalid_model::{FitConfig, FitOptions, History, Model, ModelKind, Simulator, Strategy};
 use intervalid_testkit::CountingAllocator;
 
 #[global_allocator]
@@ -66,7 +66,7 @@ fn a_longer_run_takes_no_more_allocations() {
             strategy: Strategy::Joint,
             ..FitConfig::default()
         };
-        let (model, _) = fit::<f32>(&training, &split, &config, FitOptions::default()).unwrap();
+        let (model, _) = Model::fit(&training, &split, &config, FitOptions::default()).unwrap();
         let fewest = |samples: usize| {
             let dataset = record(samples);
             let part = Part::whole(&dataset);

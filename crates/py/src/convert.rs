@@ -1,5 +1,7 @@
 //! Arrays and plain data across the border.
 
+use crate::error;
+use intervalid_workflow::Settings;
 use numpy::{PyArray1, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +24,12 @@ pub(crate) fn column(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 }
 
 /// Settings by name; `None` means that nobody gave one.
-pub(crate) fn settings(dict: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
+pub(crate) fn settings(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
+    Settings::from_table(&table(dict)?).map_err(error::workflow)
+}
+
+/// A dict as a table; what is `None` is not given.
+pub(crate) fn table(dict: &Bound<'_, PyDict>) -> PyResult<toml::Table> {
     let mut table = toml::Table::new();
     for (key, value) in dict {
         if !value.is_none() {
@@ -40,7 +47,7 @@ fn setting(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
         return Ok(toml::Value::String(text.extract()?));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return Ok(toml::Value::Table(settings(dict)?));
+        return Ok(toml::Value::Table(table(dict)?));
     }
     // NumPy's integers count as integers, its floats as floats.
     let is_float = value.is_instance_of::<PyFloat>();

@@ -3,7 +3,9 @@
 use intervalid_data::DataError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
+use intervalid_search::SearchError;
 use intervalid_study::StudyError;
+use intervalid_workflow::WorkflowError;
 use pyo3::prelude::*;
 
 /// Names of the exceptions in `intervalid.errors`.
@@ -50,7 +52,6 @@ fn class_of_model(error: &ModelError) -> &'static str {
     match error {
         ModelError::Data(error) => class_of_data(error),
         ModelError::Option { .. } | ModelError::LagsTooLong { .. } => "OptionError",
-        ModelError::Setting { .. } => "SettingError",
         ModelError::Channels { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
@@ -63,6 +64,21 @@ fn class_of_model(error: &ModelError) -> &'static str {
         ModelError::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "ModelFileNotFoundError",
         ModelError::File { .. } => "ModelFileError",
         ModelError::Format { .. } => "ModelFormatError",
+        _ => "IntervalidError",
+    }
+}
+
+fn class_of_workflow(error: &WorkflowError) -> &'static str {
+    match error {
+        WorkflowError::Data(error) => class_of_data(error),
+        WorkflowError::Model(error) => class_of_model(error),
+        WorkflowError::UnknownSetting { .. }
+        | WorkflowError::Setting { .. }
+        | WorkflowError::NotForSearch { .. }
+        | WorkflowError::NotSearched { .. } => "SettingError",
+        WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => "TooShortError",
+        WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => "InterruptedFitError",
+        WorkflowError::Search(_) | WorkflowError::BudgetWithoutSearch => "OptionError",
         _ => "IntervalidError",
     }
 }
@@ -116,11 +132,25 @@ pub(crate) fn data(error: DataError) -> PyErr {
 }
 
 pub(crate) fn model(error: ModelError) -> PyErr {
-    let kind = match &error {
+    model_ref(&error)
+}
+
+fn model_ref(error: &ModelError) -> PyErr {
+    let kind = match error {
         ModelError::Data(error) => kind(error),
         error => kind(error),
     };
-    exception(class_of_model(&error), error.to_string(), &kind)
+    exception(class_of_model(error), error.to_string(), &kind)
+}
+
+pub(crate) fn workflow(error: WorkflowError) -> PyErr {
+    let kind = match &error {
+        WorkflowError::Data(error) => kind(error),
+        WorkflowError::Model(error) => return model_ref(error),
+        WorkflowError::Search(error) => kind(error),
+        error => kind(error),
+    };
+    exception(class_of_workflow(&error), error.to_string(), &kind)
 }
 
 pub(crate) fn report(error: ReportError) -> PyErr {

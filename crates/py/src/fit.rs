@@ -1,22 +1,19 @@
 //! Fitting, and what a fit leaves behind.
 
 use std::io::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Experiment, Part, Segment, Split, SplitFractions};
-use intervalid_model::{
-    AutoConfig, AutoInfo, AutoOptions, AutoProgress, FitConfig, FitOptions, FitResult, FitRuns, Model as AnyModel,
-    ModelError, Plan, Progress, StopReason, TrainInfo, calibrate_on_blocks, fit_auto,
-};
-use intervalid_report::{Baseline, FitReport, PartBands, fit_page};
+use intervalid_model::{Control, EpochProgress, EpochRecord, ModelError, Progress, Stage};
+use intervalid_report::{FitReport, fit_page};
+use intervalid_workflow::{FitRequest, Settings, TrainOptions, Trained, Training, WhenInterrupted, WorkflowError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{json, plain};
+use crate::convert::plain;
 use crate::error;
 use crate::model::Model;
 use crate::record::Record;
@@ -27,19 +24,9 @@ use crate::watch::{Field, Watcher, watched};
 pub(crate) struct Fit {
     dataset: Arc<Dataset>,
     split: Split,
-    plan: Plan,
-    model: Arc<AnyModel>,
-    info: TrainInfo,
-    search: Option<AutoInfo>,
+    trained: Trained,
     /// Raised while it was running, by Ctrl-C.
     interrupted: bool,
-}
-
-/// What training left, whole or not.
-struct Trained {
-    model: AnyModel,
-    info: TrainInfo,
-    search: Option<AutoInfo>,
 }
 
 /// Fits what the settings say to a record. `search`: as the preset `auto`, else one model.
@@ -63,16 +50,31 @@ pub(crate) fn fit(
     let dataset = Arc::clone(&record.dataset);
     let settings = crate::convert::settings(settings)?;
     let budget = budget.map(duration).transpose()?;
-    let plan = plan(record.known.unwrap_or_default(), &settings, search, calibrate).map_err(error::model)?;
+    let request = request(record.known.unwrap_or_default(), settings, search, calibrate).map_err(error::workflow)?;
     let fractions = SplitFractions::new(split.0, split.1, split.2).map_err(error::data)?;
     let split = Split::new(&dataset, fractions).map_err(error::data)?;
-    plan.check(&dataset, &split).map_err(error::model)?;
-    let work = |watcher: &Watcher<'_>| train(&dataset, &split, &plan, threads, budget, watcher);
+    request.check(&dataset, &split).map_err(error::workflow)?;
+    let work = |watcher: &Watcher<'_>| {
+        let observer = |progress: &Progress| watcher.tell(|| event(progress));
+        let options = TrainOptions {
+            control: Control {
+                observer: Some(&observer),
+                cancel: Some(watcher.stop()),
+                deadline: budget.and_then(|budget| Instant::now().checked_add(budget)),
+            },
+            threads,
+            checkpoint: None,
+            when_interrupted: WhenInterrupted::KeepBest,
+        };
+        request.train(&dataset, &split, options)
+    };
     let (trained, raised) = watched(py, observer, work);
     let trained = match (trained, &raised) {
         (Ok(trained), _) => trained,
-        (Err(ModelError::Interrupted { .. }), Some(raised)) => return Err(raised.clone_ref(py)),
-        (Err(error), _) => return Err(error::model(error)),
+        (Err(WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. }), Some(raised)) => {
+            return Err(raised.clone_ref(py));
+        }
+        (Err(error), _) => return Err(error::workflow(error)),
     };
     let interrupted = match raised {
         Some(raised) if raised.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => true,
@@ -83,10 +85,7 @@ pub(crate) fn fit(
     Ok(Fit {
         dataset,
         split,
-        plan,
-        model: Arc::new(trained.model),
-        info: trained.info,
-        search: trained.search,
+        trained,
         interrupted,
     })
 }
@@ -101,18 +100,15 @@ fn duration(seconds: f64) -> PyResult<Duration> {
         })
 }
 
-fn plan(dataset: &str, settings: &toml::Table, search: bool, calibrate: bool) -> Result<Plan, ModelError> {
-    if search {
-        let config = AutoConfig::from_settings(settings)?;
-        config.check()?;
-        return Ok(Plan::Search(config));
+fn request(dataset: &str, settings: Settings, search: bool, calibrate: bool) -> Result<FitRequest, WorkflowError> {
+    let settings = Settings {
+        calibrate: Some(calibrate),
+        ..settings
+    };
+    match search {
+        true => FitRequest::search(&settings),
+        false => FitRequest::one(&settings, dataset),
     }
-    let config = FitConfig::from_settings(dataset, settings)?;
-    config.check()?;
-    Ok(Plan::One {
-        config: Box::new(config),
-        calibrate,
-    })
 }
 
 /// The settings of one fit that nobody has to give, for a model by name.
@@ -124,85 +120,43 @@ pub(crate) fn defaults<'py>(
     dataset: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let settings = crate::convert::settings(settings)?;
-    let config = FitConfig::from_settings(dataset, &settings).map_err(error::model)?;
+    let config = settings.fit_config(dataset);
     config.check().map_err(error::model)?;
     plain(py, &config)
 }
 
-fn train(
-    dataset: &Dataset,
-    split: &Split,
-    plan: &Plan,
-    threads: usize,
-    budget: Option<Duration>,
-    watcher: &Watcher<'_>,
-) -> Result<Trained, ModelError> {
-    match plan {
-        Plan::Search(config) => {
-            let observer = |progress: &AutoProgress| watcher.tell(|| search_event(progress));
-            let options = AutoOptions {
-                threads,
-                budget,
-                observer: Some(&observer),
-                keep_best: true,
-            };
-            let found = fit_auto(dataset, split, config, &options)?;
-            Ok(Trained {
-                model: found.model,
-                info: found.training,
-                search: Some(found.info),
-            })
-        }
-        Plan::One { config, calibrate } => {
-            let mut observer = |progress: &Progress| -> ControlFlow<()> { watcher.tell(|| epoch_event(progress)) };
-            let options = FitOptions {
-                observer: Some(&mut observer),
-                ..FitOptions::default()
-            };
-            let (mut model, info) = AnyModel::fit(dataset, split, config, options)?;
-            let is_whole = !info
-                .stages
-                .iter()
-                .any(|stage| matches!(stage.stopped, StopReason::Interrupted { .. }));
-            if *calibrate && is_whole {
-                match calibrate_on_blocks(dataset, split, model.clone(), threads, watcher.stop()) {
-                    Ok(calibrated) => model = calibrated,
-                    // The model as it was trained is worth keeping.
-                    Err(ModelError::Interrupted { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(Trained {
-                model,
-                info,
-                search: None,
-            })
-        }
+/// What an observer is told, by name.
+fn event(progress: &Progress) -> Vec<(&'static str, Field)> {
+    match progress {
+        Progress::Epoch(epoch) => epoch_event(epoch),
+        Progress::Share { step, share } => vec![
+            ("stage", Field::Text("search")),
+            ("step", Field::Text(step)),
+            ("share", Field::Number(*share)),
+        ],
+        _ => Vec::new(),
     }
 }
 
-fn epoch_event(progress: &Progress) -> Vec<(&'static str, Field)> {
+/// A loss that a stage does not use is NaN in Python.
+fn loss(loss: Option<f64>) -> f64 {
+    loss.unwrap_or(f64::NAN)
+}
+
+fn epoch_event(progress: &EpochProgress) -> Vec<(&'static str, Field)> {
     let record = &progress.record;
     vec![
         ("stage", Field::Text(record.stage.name())),
         ("epoch", Field::Count(record.epoch)),
-        ("train_mse", Field::Number(record.train[0])),
-        ("train_band", Field::Number(record.train[1])),
-        ("validation_mse", Field::Number(record.validation[0])),
-        ("validation_band", Field::Number(record.validation[1])),
+        ("train_mse", Field::Number(loss(record.train[0]))),
+        ("train_band", Field::Number(loss(record.train[1]))),
+        ("validation_mse", Field::Number(loss(record.validation[0]))),
+        ("validation_band", Field::Number(loss(record.validation[1]))),
         ("learning_rate", Field::Number(record.learning_rate)),
         ("improved", Field::Flag(progress.improved)),
         ("epochs_done", Field::Count(progress.epochs_done)),
         ("epochs_total", Field::Count(progress.epochs_total)),
         ("seconds_left", Field::Number(progress.seconds_left)),
-    ]
-}
-
-fn search_event(progress: &AutoProgress) -> Vec<(&'static str, Field)> {
-    vec![
-        ("stage", Field::Text("search")),
-        ("step", Field::Text(progress.step)),
-        ("share", Field::Number(progress.share)),
     ]
 }
 
@@ -212,7 +166,7 @@ impl Fit {
     #[getter]
     fn model(&self) -> Model {
         Model {
-            model: Arc::clone(&self.model),
+            model: Arc::new(self.trained.model.clone()),
         }
     }
 
@@ -234,46 +188,59 @@ impl Fit {
             dict.set_item("stopped_because", stage.stopped.to_string())?;
             Ok(dict)
         };
-        self.info.stages.iter().map(stage).collect()
+        match &self.trained.training {
+            Training::One(info) => info.stages.iter().map(stage).collect(),
+            Training::Search(_) => Ok(Vec::new()),
+        }
     }
 
     /// One dict per epoch.
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let epoch = |record: &intervalid_model::EpochRecord| {
+        let epoch = |record: &EpochRecord| {
             let dict = PyDict::new(py);
             dict.set_item("stage", record.stage.name())?;
             dict.set_item("epoch", record.epoch)?;
-            dict.set_item("train_mse", record.train[0])?;
-            dict.set_item("train_band", record.train[1])?;
-            dict.set_item("validation_mse", record.validation[0])?;
-            dict.set_item("validation_band", record.validation[1])?;
+            dict.set_item("train_mse", loss(record.train[0]))?;
+            dict.set_item("train_band", loss(record.train[1]))?;
+            dict.set_item("validation_mse", loss(record.validation[0]))?;
+            dict.set_item("validation_band", loss(record.validation[1]))?;
             dict.set_item("learning_rate", record.learning_rate)?;
             Ok(dict)
         };
-        self.info.history.iter().map(epoch).collect()
+        match &self.trained.training {
+            Training::One(info) => info.history.iter().map(epoch).collect(),
+            // A step of a search's descent has the loss on held-out blocks and no other.
+            Training::Search(record) => {
+                let steps = record.descent.iter().enumerate().skip(1);
+                let step = |(step, &mse): (usize, &f64)| {
+                    epoch(&EpochRecord {
+                        stage: Stage::Crisp,
+                        epoch: step,
+                        train: [None, None],
+                        validation: [Some(mse), None],
+                        learning_rate: f64::NAN,
+                        scales: [f64::NAN; 2],
+                    })
+                };
+                steps.map(step).collect()
+            }
+        }
     }
 
     /// How a search went; `None` for one model.
     #[getter]
     fn search<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        plain(py, &self.search)
+        plain(py, &self.trained.training.search())
     }
 
     /// What `fit --json` prints, without `out`.
     #[pyo3(signature = (threads=1))]
     fn result<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
-        let result = py
-            .detach(|| {
-                let runs = FitRuns::simulate(&self.model, &self.dataset, &self.split, threads)?;
-                self.numbers(&self.dataset, &runs)
-            })
-            .map_err(error::model)?;
-        let mut value = serde_json::to_value(&result).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        if let Some(fields) = value.as_object_mut() {
-            fields.remove("out");
-        }
-        json(py, &value)
+        let outcome = py
+            .detach(|| self.trained.clone().evaluate(&self.dataset, &self.split, threads))
+            .map_err(error::workflow)?;
+        plain(py, &outcome.metrics)
     }
 
     /// Writes the page of the fit. `test`: a record that the model had not seen, in place of the test part.
@@ -299,17 +266,6 @@ impl Fit {
 }
 
 impl Fit {
-    fn numbers(&self, dataset: &Dataset, runs: &FitRuns) -> Result<FitResult, ModelError> {
-        FitResult::new(
-            dataset,
-            self.plan.preset(),
-            (&self.model, &self.info),
-            self.search.clone(),
-            runs,
-            PathBuf::new(),
-        )
-    }
-
     fn page(&self, test: Option<&Dataset>, code: String, threads: usize) -> PyResult<String> {
         let joined;
         let (dataset, split): (&Dataset, &Split) = match test {
@@ -319,27 +275,17 @@ impl Fit {
                 (&joined.0, &joined.1)
             }
         };
-        let runs = FitRuns::simulate(&self.model, dataset, split, threads).map_err(error::model)?;
-        // As on the command line: a record that no linear model fits has none beside it.
-        let baseline = Baseline::fit(dataset, split, self.model.config()).unwrap_or_default();
-        let settings = self.plan.repeatable(&self.model, self.search.as_ref()).settings();
+        let outcome = self
+            .trained
+            .clone()
+            .evaluate(dataset, split, threads)
+            .map_err(error::workflow)?;
+        let settings = outcome.request.to_table().map_err(error::workflow)?;
         let config = toml::to_string(&settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let parts = [
-            ("test", &runs.test),
-            ("validation", &runs.validation),
-            ("training", &runs.train),
-        ];
         let report = FitReport {
             dataset,
             split,
-            model: &self.model,
-            info: &self.info,
-            parts: &parts.map(|(name, bands)| PartBands { name, bands }),
-            online: &runs.online,
-            extrapolated: runs.extrapolated.as_deref(),
-            search: self.search.as_ref(),
-            baseline: baseline.as_ref(),
-            preset: self.plan.preset().name(),
+            outcome: &outcome,
             config: &config,
             commands: &[code],
         };

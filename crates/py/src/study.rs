@@ -13,7 +13,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{plain, settings};
+use crate::convert::{plain, table};
 use crate::error;
 use crate::watch::watched;
 
@@ -57,7 +57,7 @@ pub(crate) struct StudyDriver(Mutex<Option<Driver>>);
 #[pyfunction]
 pub(crate) fn study_spec(spec: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = if let Ok(dict) = spec.cast::<PyDict>() {
-        toml::to_string(&settings(dict)?).map_err(|error| PyRuntimeError::new_err(error.to_string()))?
+        toml::to_string(&table(dict)?).map_err(|error| PyRuntimeError::new_err(error.to_string()))?
     } else {
         let name: PathBuf = spec.extract()?;
         let name = name.to_string_lossy();
@@ -207,11 +207,11 @@ pub(crate) fn study_execute(py: Python<'_>, task: &str, stop: Option<&StudyStop>
     let task = Task::from_json(task).map_err(error::study)?;
     let stop = stop.map(|stop| Arc::clone(&stop.0));
     let (outputs, raised) = watched(py, None, |watcher| {
-        let mut tick = || match stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        let tick = || match stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             true => ControlFlow::Break(()),
             false => watcher.tell(Vec::new),
         };
-        WORKER.execute_all(&task, &mut tick)
+        WORKER.execute_all(&task, &tick)
     });
     match raised {
         Some(raised) => Err(raised),

@@ -22,7 +22,7 @@ mod text;
 
 pub use compare::{Comparison, compare_page, linear_baseline};
 pub use error::{ReportError, Result};
-pub use fit::{Baseline, FitReport, PartBands, fit_page};
+pub use fit::{FitReport, fit_page};
 pub use page::Page;
 pub use study::study_page;
 pub use table::metric_texts;

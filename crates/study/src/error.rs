@@ -1,5 +1,6 @@
 //! What can go wrong with a study as a whole; a run that fails is a record, not an error.
 
+use intervalid_workflow::WorkflowError;
 use std::path::PathBuf;
 
 use intervalid_data::DataError;
@@ -31,12 +32,12 @@ pub enum StudyError {
     },
 
     /// Settings that do not make a fit's configuration.
-    #[error("{place}: {reason}")]
+    #[error("{place}: {source}")]
     Settings {
         /// Where in the study, such as `settings` or `override 2: set`.
         place: String,
-        /// What the configuration says.
-        reason: String,
+        /// What is wrong with them.
+        source: Box<WorkflowError>,
     },
 
     /// Neither a file nor a built-in study.

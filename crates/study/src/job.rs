@@ -4,14 +4,13 @@ use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use intervalid_interval::Real;
 use intervalid_model::{
-    FitConfig, FitOptions, Method, Model, ModelError, Precision, Progress, Stage, StopReason, TrainInfo, evaluate,
-    fit_cascades, search_lags,
+    Control, FitConfig, FitOptions, Method, Model, ModelError, Progress, Stage, TrainInfo, evaluate, fit_cascades,
+    search_lags,
 };
 
 use crate::plan::{Job, JobKind, PlanData, Run};
-use crate::predictions::Prediction;
+use crate::predictions::StoredBand;
 use crate::record::RunResult;
 
 /// Version of the program that trains and evaluates, part of every record.
@@ -23,12 +22,12 @@ pub(crate) struct Outcome {
     /// As fitted: with the lags that were found where they were searched.
     pub(crate) config: FitConfig,
     pub(crate) result: RunResult,
-    pub(crate) predictions: Vec<Prediction>,
+    pub(crate) predictions: Vec<StoredBand>,
     pub(crate) model: Option<Vec<u8>>,
 }
 
 /// Told of every epoch of a job; `Break` ends it.
-pub(crate) type Ticker<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
+pub type Ticker<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 
 /// Takes a run's outcome or the reason of its failure. A run that was broken off has neither.
 pub(crate) type Finish<'a> = dyn FnMut(&Run, Result<Outcome, String>) + 'a;
@@ -49,7 +48,7 @@ impl Job {
     }
 
     /// Fits and evaluates all runs. Neither an error nor a panic of one of them is felt by the others.
-    pub(crate) fn execute(&self, data: &PlanData, tick: &mut Ticker<'_>, finish: &mut Finish<'_>) {
+    pub(crate) fn execute(&self, data: &PlanData, tick: &Ticker<'_>, finish: &mut Finish<'_>) {
         match self.fit(data, tick) {
             Ok(fits) => {
                 for (run, fit) in self.runs.iter().zip(fits) {
@@ -71,15 +70,17 @@ impl Job {
         }
     }
 
-    fn fit(&self, data: &PlanData, tick: &mut Ticker<'_>) -> Result<Vec<(Model, TrainInfo)>, String> {
+    fn fit(&self, data: &PlanData, tick: &Ticker<'_>) -> Result<Vec<(Model, TrainInfo)>, String> {
         let first = &self.runs[0].config;
-        guarded(|| match (self.kind, first.precision) {
-            (JobKind::Cascades, Precision::F32) => self.fit_cascades::<f32>(data, tick),
-            (JobKind::Cascades, Precision::F64) => self.fit_cascades::<f64>(data, tick),
-            (JobKind::Coverages | JobKind::Single, _) => {
-                let mut observer = |_: &Progress| tick();
+        guarded(|| match self.kind {
+            JobKind::Cascades => self.fit_cascades(data, tick),
+            JobKind::Coverages | JobKind::Single => {
+                let observer = |_: &Progress| tick();
                 let options = FitOptions {
-                    observer: Some(&mut observer),
+                    control: Control {
+                        observer: Some(&observer),
+                        ..Control::default()
+                    },
                     ..FitOptions::default()
                 };
                 let (model, info) = Model::fit(&data.dataset, &data.split, first, options)?;
@@ -97,27 +98,22 @@ impl Job {
         })
     }
 
-    fn fit_cascades<T: Real>(
-        &self,
-        data: &PlanData,
-        tick: &mut Ticker<'_>,
-    ) -> Result<Vec<(Model, TrainInfo)>, ModelError>
-    where
-        Model: From<intervalid_model::IntervalModel<T>>,
-    {
+    fn fit_cascades(&self, data: &PlanData, tick: &Ticker<'_>) -> Result<Vec<(Model, TrainInfo)>, ModelError> {
         let mut configs: Vec<FitConfig> = self.runs.iter().map(|run| run.config.clone()).collect();
         if configs[0].lag_search {
             let lags = search_lags(&data.dataset, &data.split, &configs[0])?;
             configs.iter_mut().for_each(|config| config.lags = lags);
         }
-        let mut observer = |_: &Progress| tick();
-        let fits = fit_cascades::<T>(&data.dataset, &data.split, &configs, Some(&mut observer))?;
-        Ok(fits.into_iter().map(|(model, info)| (model.into(), info)).collect())
+        let observer = |_: &Progress| tick();
+        let control = Control {
+            observer: Some(&observer),
+            ..Control::default()
+        };
+        fit_cascades(&data.dataset, &data.split, &configs, control)
     }
 
     fn finish_run(&self, run: &Run, (model, info): (Model, TrainInfo), data: &PlanData, finish: &mut Finish<'_>) {
-        let interrupted = |stage: &intervalid_model::StageInfo| matches!(stage.stopped, StopReason::Interrupted { .. });
-        if info.stages.iter().any(interrupted) {
+        if info.is_interrupted() {
             return;
         }
         finish(run, guarded(|| outcome(run, &model, &info, data)));
@@ -139,18 +135,9 @@ fn outcome(run: &Run, model: &Model, info: &TrainInfo, data: &PlanData) -> Resul
             test: evaluate(dataset, &bands, coverage)?.into(),
             validation: evaluate(dataset, &validation, coverage)?.into(),
         },
-        predictions: Prediction::of(dataset, &bands),
-        model: run.keep_model.then(|| file_of(model)).transpose()?,
+        predictions: StoredBand::of(dataset, &bands),
+        model: run.keep_model.then(|| model.to_bytes()).transpose()?,
     })
-}
-
-/// The bytes of a model's file.
-fn file_of(model: &Model) -> Result<Vec<u8>, ModelError> {
-    let file = |action, path: std::path::PathBuf| move |source| ModelError::File { action, path, source };
-    let folder = tempfile::tempdir().map_err(file("create", std::env::temp_dir()))?;
-    let path = folder.path().join("model.safetensors");
-    model.save(&path)?;
-    std::fs::read(&path).map_err(file("read", path))
 }
 
 /// An error or a panic as text: the study goes on after either.

@@ -10,7 +10,7 @@ const NEVER: u32 = u32::MAX;
 
 /// The band of one output over consecutive samples, beside what was measured. Kept in single precision.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
+pub struct StoredBand {
     /// Index of the experiment.
     pub experiment: usize,
     /// Index of the output.
@@ -31,7 +31,7 @@ pub struct Prediction {
     pub upper: Vec<f32>,
 }
 
-impl Prediction {
+impl StoredBand {
     /// One per band and output.
     pub(crate) fn of(dataset: &Dataset, bands: &[Band]) -> Vec<Self> {
         let single = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
@@ -58,7 +58,7 @@ impl Prediction {
 
 /// Little-endian: magic; then per prediction experiment, output, first, warm-up, diverged at, length as u32, and target,
 /// lower, centre, upper as f32.
-pub(crate) fn encode(predictions: &[Prediction]) -> Vec<u8> {
+pub(crate) fn encode(predictions: &[StoredBand]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for prediction in predictions {
         let diverged_at = prediction.diverged_at.map_or(NEVER, |step| step as u32);
@@ -84,7 +84,7 @@ pub(crate) fn encode(predictions: &[Prediction]) -> Vec<u8> {
 }
 
 /// The inverse of [`encode`]; `None` if the bytes are anything else.
-pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Prediction>> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<StoredBand>> {
     let mut rest = bytes.strip_prefix(&MAGIC)?;
     let mut predictions = Vec::new();
     while !rest.is_empty() {
@@ -105,7 +105,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Prediction>> {
                 .map(|&bytes| f32::from_le_bytes(bytes))
                 .collect()
         };
-        predictions.push(Prediction {
+        predictions.push(StoredBand {
             experiment: word(0) as usize,
             output: word(1) as usize,
             first: word(2) as usize,
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn bytes_read_back_and_damage_is_noticed() {
-        let prediction = |first, diverged_at| Prediction {
+        let prediction = |first, diverged_at| StoredBand {
             experiment: 1,
             output: 0,
             first,

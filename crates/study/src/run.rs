@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -224,10 +224,10 @@ impl Study<'_> {
         };
         let (runs, epochs_total) = (job.runs.len(), job.epochs());
         (self.options.observer)(&StudyEvent::JobStarted { worker, cell, runs });
-        let mut epochs_done = 0;
-        let mut tick = || {
+        let ticks = AtomicUsize::new(0);
+        let tick = || {
             // A job whose runs had to be fitted one by one has more epochs than planned.
-            epochs_done = (epochs_done + 1).min(epochs_total);
+            let epochs_done = (ticks.fetch_add(1, Ordering::Relaxed) + 1).min(epochs_total);
             let mut shared = self.shared();
             shared
                 .tracker
@@ -248,7 +248,7 @@ impl Study<'_> {
             }
         };
         let mut finish = |output: RunOutput| self.record(worker, &output);
-        if let Err(error) = self.worker.execute(task, &mut tick, &mut finish) {
+        if let Err(error) = self.worker.execute(task, &tick, &mut finish) {
             self.fail(error);
         }
         let mut shared = self.shared();

@@ -203,7 +203,7 @@ impl Spec {
             let config = self.config(&cell)?;
             config.check().map_err(|error| StudyError::Settings {
                 place: cell.to_string(),
-                reason: error.to_string(),
+                source: Box::new(error.into()),
             })?;
         }
         Ok(())

@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction,
 use crate::error::{Result, StudyError};
 use crate::job::PROGRAM_VERSION;
 use crate::plan::StudyPlan;
-use crate::predictions::{Prediction, decode};
+use crate::predictions::{StoredBand, decode};
 use crate::record::RunRecord;
 use crate::rows::read_run;
 use crate::spec::Spec;
@@ -233,7 +233,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn predictions(&self, key: &str) -> Result<Option<Vec<Prediction>>> {
+    pub fn predictions(&self, key: &str) -> Result<Option<Vec<StoredBand>>> {
         let blob = self.blob("SELECT bands FROM predictions WHERE key = ?1", key)?;
         let decoded = blob.map(|bytes| decode(&bytes).ok_or_else(|| self.damaged(format!("predictions of run {key}"))));
         decoded.transpose()

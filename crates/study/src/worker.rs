@@ -1,9 +1,9 @@
 //! Executes tasks, here or on another machine.
 
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
+use crate::job::Ticker;
 use crate::output::RunOutput;
 use crate::plan::PlanData;
 use crate::task::{DataSource, Task};
@@ -14,8 +14,7 @@ const KEPT: usize = 8;
 /// Executes tasks one by one, each in the thread that calls. It needs no database.
 ///
 /// ```
-/// use std::ops::ControlFlow;
-/// use intervalid_study::{Driver, DriverOptions, Next, Spec, Task, Worker};
+/// /// use intervalid_study::{Driver, DriverOptions, Next, Spec, Task, Worker};
 ///
 /// let spec = Spec::parse("s", "name = 's'\ndatasets = ['hair-dryer']\nmodels = ['arx']")?;
 /// let folder = tempfile::tempdir().unwrap();
@@ -51,12 +50,7 @@ impl Worker {
     ///
     /// # Errors
     /// If the worker does not have the task's data.
-    pub fn execute(
-        &self,
-        task: &Task,
-        tick: &mut dyn FnMut() -> ControlFlow<()>,
-        finish: &mut dyn FnMut(RunOutput),
-    ) -> Result<()> {
+    pub fn execute(&self, task: &Task, tick: &Ticker<'_>, finish: &mut dyn FnMut(RunOutput)) -> Result<()> {
         let data = self.data(&task.data)?;
         task.check_keys(&data)?;
         task.job.execute(&data, tick, &mut |run, outcome| {
@@ -69,7 +63,7 @@ impl Worker {
     ///
     /// # Errors
     /// As [`Worker::execute`].
-    pub fn execute_all(&self, task: &Task, tick: &mut dyn FnMut() -> ControlFlow<()>) -> Result<Vec<RunOutput>> {
+    pub fn execute_all(&self, task: &Task, tick: &Ticker<'_>) -> Result<Vec<RunOutput>> {
         let mut outputs = Vec::with_capacity(task.job.runs.len());
         self.execute(task, tick, &mut |output| outputs.push(output))?;
         Ok(outputs)

@@ -8,6 +8,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use intervalid_data::{InitialState, Lags};
 use intervalid_model::{MarginActivation, ModelKind, Precision, Strategy};
 
+use intervalid_workflow::Preset;
+
 use super::DataArgs;
 
 const EXAMPLES: &str = "\
@@ -32,11 +34,16 @@ pub(crate) struct FitArgs {
     /// Folder for the results; made if it does not exist, a fit in it is replaced
     #[arg(long, value_name = "DIR", default_value = "./intervalid-fit")]
     pub(crate) out: PathBuf,
-    /// Where the settings come from that are not given. auto: searched on held-out blocks, the band calibrated there; paper:
-    /// the paper's, or their equivalents for other records [default: auto, or paper where an option says how one network
-    /// is trained]
-    #[arg(long, value_name = "NAME", value_parser = ["auto", "paper"], help_heading = "Fit options")]
-    pub(crate) preset: Option<String>,
+    /// How unspecified settings are chosen. auto: by a search on held-out blocks, which also calibrates the band; paper: as in
+    /// the paper, or their equivalents for other records [default: auto, or paper if an option says how one network is
+    /// trained]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = PossibleValuesParser::new(["auto", "paper"]).map(|name| preset(&name)),
+        help_heading = "Fit options"
+    )]
+    pub(crate) preset: Option<Preset>,
     /// Most time that auto may search, such as 30s, 2m or 1h; the result says if it was reached
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Fit options")]
     pub(crate) budget: Option<Duration>,
@@ -132,7 +139,7 @@ pub(crate) struct FitArgs {
     pub(crate) print_config: bool,
 }
 
-/// Numbers are checked with all other settings; here is what no number is.
+/// Rejects text that is not a number; ranges are checked with all other settings.
 fn coverage(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches(['%', ' ']).replace(',', ".");
     match (text.parse(), number.parse::<f64>()) {
@@ -158,6 +165,10 @@ fn duration(text: &str) -> Result<Duration, String> {
         .filter(|seconds| *seconds > 0.0)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h".to_owned())
+}
+
+fn preset(name: &str) -> Preset {
+    if name == "paper" { Preset::Paper } else { Preset::Auto }
 }
 
 fn strategy(name: &str) -> Strategy {

@@ -11,7 +11,7 @@ use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::count;
 use crate::output::Output;
-use crate::request::DataRequest;
+use crate::request::record;
 
 const NAME_A_MODEL: &str =
     "name a folder that `intervalid fit` wrote, or a model file; the model comes before the data";
@@ -73,7 +73,7 @@ pub(super) fn simulate(
     let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
     data.input.get_or_insert_with(|| names(&interface.inputs));
     data.output.get_or_insert_with(|| names(&interface.outputs));
-    let request = DataRequest::new(&data, global);
+    let request = record(&data, global);
     let dataset = request.load()?;
     let part = match part {
         PartName::All => Part::whole(&dataset),

@@ -17,7 +17,7 @@ mod study;
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;
 use crate::output::Output;
-use crate::request::{DataRequest, data_dir};
+use crate::request::{data_dir, record};
 
 /// Resolves the arguments and runs the verb.
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     match &cli.command {
         Command::Demo(args) => demo::run(&args.out, args.epochs.map(|epochs| epochs as usize), output),
         Command::Data(DataCommand::List) => data::list::run(data_dir(global).as_deref(), output),
-        Command::Data(DataCommand::Show(args)) => data::show::run(&DataRequest::new(&args.data, global), output),
+        Command::Data(DataCommand::Show(args)) => data::show::run(&record(&args.data, global), output),
         Command::Fit(args) => fit::run(args, global, output),
         Command::Predict(args) => predict::run(args, global, output),
         Command::Evaluate(args) => evaluate::run(args, global, output),

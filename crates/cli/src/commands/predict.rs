@@ -23,14 +23,14 @@ struct Report<'a> {
     /// Of the adaptive band, with `--online`.
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics_online: Option<Evaluation>,
-    predictions: Vec<Prediction<'a>>,
+    predictions: Vec<PredictSummary<'a>>,
     out: Option<PathBuf>,
     plot: Option<PathBuf>,
 }
 
 /// One output of one experiment.
 #[derive(Serialize)]
-struct Prediction<'a> {
+struct PredictSummary<'a> {
     experiment: &'a str,
     output: &'a str,
     /// Sample of the first prediction in its experiment, from 1.
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
                 .outputs()
                 .iter()
                 .enumerate()
-                .map(move |(index, channel)| Prediction {
+                .map(move |(index, channel)| PredictSummary {
                     experiment: experiments[band.experiment].name(),
                     output: &channel.name,
                     first: band.first + 1,

@@ -3,9 +3,7 @@
 use intervalid_data::{
     Channel, Dataset, Experiment, InitialState, Lags, Part, ReadOptions, Split, SplitFractions, load,
 };
-use intervalid_model::{
-    Calibration, FitConfig, FitOptions, IntervalEnsemble, Model, ModelKind, Precision, Scaling, Strategy, fit,
-};
+use intervalid_model::{Calibration, FitConfig, FitOptions, Model, ModelKind, Precision, Scaling, Strategy};
 
 /// A model and the part of a record that it is tried on.
 pub(crate) struct Case {
@@ -87,11 +85,11 @@ fn fitted(dataset: &Dataset, config: &FitConfig) -> Model {
 fn ensemble_f32(dataset: &Dataset, config: &FitConfig) -> Model {
     let members = (1..4).map(|seed| {
         let config = FitConfig { seed, ..config.clone() };
-        fit::<f32>(dataset, &split(dataset), &config, FitOptions::default())
+        Model::fit(dataset, &split(dataset), &config, FitOptions::default())
             .unwrap()
             .0
     });
-    IntervalEnsemble::from_members(members.collect()).unwrap().into()
+    Model::ensemble(members.collect()).unwrap()
 }
 
 /// All kinds of models that can be exported.

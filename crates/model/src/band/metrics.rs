@@ -1,8 +1,7 @@
 //! How good a band is: pure functions of bands and measured outputs (spec section 9).
 
 use intervalid_data::{DataError, Dataset, Segment};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
@@ -317,20 +316,6 @@ pub fn cwc(picp: f64, pinaw: f64, coverage: f64) -> f64 {
     pinaw * (1.0 + penalty)
 }
 
-/// What a measure is called in JSON, and how it is read.
-type Measure = (&'static str, fn(&Metrics) -> Option<f64>);
-
-/// The measures, in the order of the contract.
-const MEASURES: [Measure; 7] = [
-    ("rmse", |m| m.rmse),
-    ("fit_percent", |m| m.fit_percent),
-    ("picp", |m| m.picp),
-    ("pinaw", |m| m.pinaw),
-    ("cwc", |m| m.cwc),
-    ("interval_score", |m| m.interval_score),
-    ("worst_rolling_picp", |m| m.worst_rolling_picp),
-];
-
 /// Means over outputs; a measure that one output does not have, their mean does not have either.
 fn mean_metrics(outputs: &[(String, Metrics)]) -> Metrics {
     let mean = |measure: fn(&Metrics) -> Option<f64>| {
@@ -351,38 +336,6 @@ fn mean_metrics(outputs: &[(String, Metrics)]) -> Metrics {
     }
 }
 
-impl Serialize for Evaluation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> core::result::Result<S::Ok, S::Error> {
-        if self.outputs.len() == 1 {
-            return self.all.serialize(serializer);
-        }
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("n", &self.all.n)?;
-        for (name, measure) in MEASURES {
-            map.serialize_entry(name, &PerOutput(self, measure))?;
-        }
-        if let Some(step) = self.all.diverged_at {
-            map.serialize_entry("diverged_at", &step)?;
-        }
-        map.end()
-    }
-}
-
-/// One measure of every output and of all.
-struct PerOutput<'a>(&'a Evaluation, fn(&Metrics) -> Option<f64>);
-
-impl Serialize for PerOutput<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> core::result::Result<S::Ok, S::Error> {
-        let Self(evaluation, measure) = self;
-        let mut map = serializer.serialize_map(Some(evaluation.outputs.len() + 1))?;
-        for (name, metrics) in &evaluation.outputs {
-            let key = if name == "all" { "output all" } else { name };
-            map.serialize_entry(key, &measure(metrics))?;
-        }
-        map.serialize_entry("all", &measure(&evaluation.all))?;
-        map.end()
-    }
-}
-
+mod json;
 #[cfg(test)]
 mod tests;

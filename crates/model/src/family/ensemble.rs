@@ -1,109 +1,50 @@
 //! Several interval networks as one model: their free runs and bands averaged.
+//!
+//! Each network runs freely on its own; the point prediction is their mean, and the band their mean band, widened where they
+//! disagree: h' = √(h² + (z_α·s)²) on both sides, with s the standard deviation of the members' predictions. Networks agree where
+//! there were data and part ways where there were none.
+//!
+//! A member whose run leaves every sensible range is left out of that run; only where all do, the run has diverged.
 
 use intervalid_data::{Dataset, Part, normal_quantile};
 use intervalid_interval::Real;
 
+use super::body::{Fitted, Networks};
+use super::interval::IntervalNetwork;
 use crate::band::prediction::Band;
-use crate::config::FitConfig;
-use crate::error::{ModelError, Result};
-use crate::family::interval::IntervalModel;
-use crate::interface::ModelInterface;
-use crate::network::Architecture;
+use crate::error::Result;
 
-/// Interval networks of one architecture. Each runs freely on its own; the point prediction is their mean, and the band
-/// their mean band, widened where they disagree: h' = √(h² + (z_α·s)²) on both sides, with s the standard deviation of the
-/// members' predictions. Networks agree where there were data and part ways where there were none.
-///
-/// A member whose run leaves every sensible range is left out of that run; only where all do, the run has diverged.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IntervalEnsemble<T> {
-    /// At least one; all with the same architecture, interface and configuration.
-    members: Vec<IntervalModel<T>>,
-}
-
-impl<T: Real> IntervalEnsemble<T> {
-    /// An ensemble of members that share architecture, interface and configuration; none of no members.
-    pub(crate) fn new(members: Vec<IntervalModel<T>>) -> Option<Self> {
-        (!members.is_empty()).then_some(Self { members })
+/// Free runs of all members as one band; a single member's own.
+pub(crate) fn simulate<T: Real>(
+    fitted: Fitted<'_, Networks<T>>,
+    members: &[IntervalNetwork<T>],
+    dataset: &Dataset,
+    part: &Part,
+) -> Result<Vec<Band>> {
+    if let [only] = members {
+        return fitted.with(only).simulate(dataset, part);
     }
-
-    /// An ensemble of fitted models.
-    ///
-    /// # Errors
-    /// If there are none, or they differ in architecture, channels, scaling, start or coverage.
-    pub fn from_members(members: Vec<IntervalModel<T>>) -> Result<Self> {
-        let alike = |member: &IntervalModel<T>| {
-            let first = &members[0];
-            member.architecture == first.architecture
-                && member.interface == first.interface
-                && member.config.initial == first.config.initial
-                && member.config.coverage.to_bits() == first.config.coverage.to_bits()
-        };
-        let found = members.iter().skip(1).position(|member| !alike(member));
-        if let Some(index) = found {
-            return Err(ModelError::option(
-                "member",
-                index + 1,
-                "the architecture, channels, scaling, start and coverage of the first",
-            ));
-        }
-        Self::new(members).ok_or_else(|| ModelError::option("members", 0, "at least one"))
-    }
-
-    /// The members.
-    #[must_use]
-    pub fn members(&self) -> &[IntervalModel<T>] {
-        &self.members
-    }
-
-    pub(crate) fn members_mut(&mut self) -> &mut [IntervalModel<T>] {
-        &mut self.members
-    }
-
-    /// Shape of every member.
-    #[must_use]
-    pub fn architecture(&self) -> &Architecture {
-        self.members[0].architecture()
-    }
-
-    /// Channels it was fitted on, and their scaling.
-    #[must_use]
-    pub fn interface(&self) -> &ModelInterface {
-        self.members[0].interface()
-    }
-
-    /// The resolved configuration of the fit.
-    #[must_use]
-    pub fn config(&self) -> &FitConfig {
-        self.members[0].config()
-    }
-
-    /// Free-run simulation with prediction intervals over every segment of a part, started as the members were trained.
-    ///
-    /// # Errors
-    /// If the data have other channels or the part is too short.
-    pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
-        let runs: Vec<Vec<Band>> = self
-            .members
-            .iter()
-            .map(|member| member.simulate_uncalibrated(dataset, part))
-            .collect::<Result<_>>()?;
-        let count = runs.first().map_or(0, Vec::len);
-        let bands = (0..count).map(|index| {
-            let members: Vec<&Band> = runs.iter().map(|bands| &bands[index]).collect();
-            mean_band(&members, spread_factor(self.config().coverage))
-        });
-        Ok(self.interface().calibrate(bands.collect()))
-    }
+    let runs: Vec<Vec<Band>> = members
+        .iter()
+        .map(|member| fitted.with(member).simulate(dataset, part))
+        .collect::<Result<_>>()?;
+    let count = runs.first().map_or(0, Vec::len);
+    let bands = (0..count).map(|index| {
+        let members: Vec<&Band> = runs.iter().map(|bands| &bands[index]).collect();
+        mean_band(&members, spread_factor(fitted.config.coverage))
+    });
+    Ok(bands.collect())
 }
 
 /// z_α: how many standard deviations of the members' predictions the band reaches.
-pub(crate) fn spread_factor(coverage: f64) -> f64 {
+#[must_use]
+pub fn spread_factor(coverage: f64) -> f64 {
     normal_quantile(0.5 + 0.5 * coverage)
 }
 
 /// The mean of several bands over the same samples, widened by `factor` standard deviations of their point predictions.
-pub(crate) fn mean_band(bands: &[&Band], factor: f64) -> Band {
+#[must_use]
+pub fn mean_band(bands: &[&Band], factor: f64) -> Band {
     let sound: Vec<&&Band> = bands.iter().filter(|band| band.diverged_at.is_none()).collect();
     let Some(first) = sound.first() else {
         // All ran away: the one that lasted longest says when.

@@ -8,21 +8,21 @@ use crate::band::calibration::quantile;
 use crate::band::metrics::align;
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
-use crate::error::{ModelError, Result};
+use crate::error::Result;
+use crate::family::body::{Body, Fitted};
 use crate::interface::{ModelInterface, Simulated};
-use crate::kind::{Method, Precision};
+use crate::model::Model;
 
-/// A fitted ARX model with a band of constant width.
+/// An ARX model with a band of constant width.
 ///
 /// The band is the free run ± the α-quantile of |simulation error| over the validation part (or the training part where
 /// there is no validation part). Those errors are autocorrelated, so the quantile is an estimate and no guarantee.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinearModel {
+pub(crate) struct ArxWithBand {
+    /// In normalised units.
     pub(crate) arx: ArxModel,
     /// Half the width of the band of each output, in its unit.
     pub(crate) half_width: Vec<f64>,
-    pub(crate) interface: ModelInterface,
-    pub(crate) config: FitConfig,
 }
 
 /// The lags that the best linear model on the validation part has, free runs started as `config` says.
@@ -37,78 +37,63 @@ pub fn search_lags(dataset: &Dataset, split: &Split, config: &FitConfig) -> Resu
     Ok(suggest_lags(dataset, split, &search)?.suggested.lags)
 }
 
-impl LinearModel {
-    /// Fits ARX with the configured lags by least squares on the training part.
-    ///
-    /// # Errors
-    /// If the configuration is not one of ARX, or the record is too short.
-    pub fn fit(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Self> {
-        config.check()?;
-        if config.model.method() != Method::Linear {
-            return Err(ModelError::option("model", config.model, "arx"));
-        }
-        let normaliser = Normaliser::fit(dataset, &split.train)?;
-        let arx = ArxModel::fit(&normaliser.scale::<f64>(dataset), &split.train, config.lags, true)?;
-        let mut model = Self {
-            arx,
-            half_width: vec![0.0; dataset.outputs().len()],
-            interface: ModelInterface::new(dataset, normaliser),
-            config: FitConfig {
-                precision: Precision::F64,
-                ..config.clone()
-            },
-        };
-        let part = if split.validation.is_empty() {
-            &split.train
-        } else {
-            &split.validation
-        };
-        let bands = model.simulate(dataset, part)?;
-        for output in 0..model.half_width.len() {
-            let runs = align(dataset, &bands, output)?;
-            let errors = runs
-                .iter()
-                .flat_map(|run| run.target.iter().zip(run.centre))
-                .map(|(target, centre)| (target - centre).abs());
-            model.half_width[output] = quantile(errors.collect(), config.coverage);
-        }
-        Ok(model)
+/// Fits ARX with the configured lags by least squares on the training part.
+///
+/// # Errors
+/// If the record is too short.
+pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Model> {
+    let normaliser = Normaliser::fit(dataset, &split.train)?;
+    let arx = ArxModel::fit(&normaliser.scale::<f64>(dataset), &split.train, config.lags, true)?;
+    let interface = ModelInterface::new(dataset, normaliser);
+    let mut body = ArxWithBand {
+        arx,
+        half_width: vec![0.0; dataset.outputs().len()],
+    };
+    let part = match split.validation.is_empty() {
+        true => &split.train,
+        false => &split.validation,
+    };
+    let fitted = Fitted {
+        interface: &interface,
+        config,
+        body: &body,
+    };
+    let bands = fitted.simulate(dataset, part)?;
+    let mut half_width = Vec::new();
+    for output in 0..dataset.outputs().len() {
+        let runs = align(dataset, &bands, output)?;
+        let errors = runs
+            .iter()
+            .flat_map(|run| run.target.iter().zip(run.centre))
+            .map(|(target, centre)| (target - centre).abs());
+        half_width.push(quantile(errors.collect(), config.coverage));
     }
+    body.half_width = half_width;
+    Ok(Model::new(interface, config.clone(), Body::Linear(body)))
+}
 
-    /// The linear model, in normalised units.
-    #[must_use]
-    pub fn arx(&self) -> &ArxModel {
-        &self.arx
+impl ArxWithBand {
+    /// Coefficients row by row, then the biases.
+    pub(crate) fn parameters(&self) -> Vec<f64> {
+        self.arx
+            .coefficients
+            .iter()
+            .chain([&self.arx.bias])
+            .flatten()
+            .copied()
+            .collect()
     }
+}
 
-    /// Half the width of the band of each output, in its unit.
-    #[must_use]
-    pub fn half_width(&self) -> &[f64] {
-        &self.half_width
-    }
-
-    /// Channels it was fitted on, and their scaling.
-    #[must_use]
-    pub fn interface(&self) -> &ModelInterface {
-        &self.interface
-    }
-
-    /// The resolved configuration of the fit.
-    #[must_use]
-    pub fn config(&self) -> &FitConfig {
-        &self.config
-    }
-
-    /// Free-run simulation with prediction intervals over every segment of a part.
-    ///
-    /// # Errors
-    /// If the data have other channels or the part is too short.
-    pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+impl Fitted<'_, ArxWithBand> {
+    /// Free runs with their band.
+    pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         let scaled = self.interface.scale::<f64>(dataset)?;
         let initial = self.config.initial;
         let mut bands = Vec::new();
-        for window in free_run_windows(dataset, part, self.arx.lags, initial)? {
+        for window in free_run_windows(dataset, part, self.body.arx.lags, initial)? {
             let columns = self
+                .body
                 .arx
                 .simulate(&scaled.experiments()[window.experiment], window, initial);
             let steps = columns.first().map_or(0, Vec::len);
@@ -122,12 +107,12 @@ impl LinearModel {
                 diverged_at: None,
             };
             let mut band = self.interface.band(window, initial.unscored(), &simulated);
-            for (output, &width) in self.half_width.iter().enumerate() {
+            for (output, &width) in self.body.half_width.iter().enumerate() {
                 band.lower[output].iter_mut().for_each(|y| *y -= width);
                 band.upper[output].iter_mut().for_each(|y| *y += width);
             }
             bands.push(band);
         }
-        Ok(self.interface.calibrate(bands))
+        Ok(bands)
     }
 }

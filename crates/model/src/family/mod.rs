@@ -1,5 +1,6 @@
-//! One kind of fitted model per file.
+//! One kind of fitted model per file; [`Body`](body::Body) is whichever of them a model has.
 
+pub(crate) mod body;
 pub(crate) mod ensemble;
 pub(crate) mod gaussian;
 pub(crate) mod interval;

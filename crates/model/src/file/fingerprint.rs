@@ -2,84 +2,79 @@
 
 use std::fmt::Write as _;
 
+use intervalid_data::{Channel, InitialState, Lags, Normaliser};
 use intervalid_interval::Real;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::family::gaussian::GaussianModel;
-use crate::family::interval::IntervalModel;
-use crate::interface::ModelInterface;
+use crate::band::calibration::Scaling;
+use crate::error::{ModelError, Result};
+use crate::family::body::ParameterSets;
+use crate::kind::{ModelKind, Precision};
 use crate::model::Model;
+
+/// What decides a model's numbers besides its parameters; numbers in JSON read back to the bit.
+#[derive(Serialize)]
+struct Identity<'a> {
+    fingerprint: u32,
+    model: ModelKind,
+    precision: Precision,
+    lags: Lags,
+    hidden: &'a [usize],
+    linear_path: bool,
+    initial: InitialState,
+    coverage: f64,
+    inputs: &'a [Channel],
+    outputs: &'a [Channel],
+    sample_time: Option<f64>,
+    normaliser: &'a Normaliser,
+    calibration: Option<&'a [Scaling]>,
+    half_width: &'a [f64],
+}
 
 impl Model {
     /// SHA-256, in hexadecimal, of all that decides this model's numbers: kind, precision, lags, start, coverage,
     /// channels, scaling, calibration and parameters. How it was trained does not enter.
-    #[must_use]
-    pub fn fingerprint(&self) -> String {
+    ///
+    /// # Errors
+    /// If a number of the model has no JSON form, which no model of ours has.
+    pub fn fingerprint(&self) -> Result<String> {
+        let (config, interface) = (self.config(), self.interface());
+        let identity = Identity {
+            fingerprint: 2,
+            model: config.model,
+            precision: config.precision,
+            lags: config.lags,
+            hidden: &config.hidden,
+            linear_path: config.linear_path,
+            initial: config.initial,
+            coverage: config.coverage,
+            inputs: &interface.inputs,
+            outputs: &interface.outputs,
+            sample_time: interface.sample_time,
+            normaliser: &interface.normaliser,
+            calibration: interface.calibration.as_ref().map(|found| found.outputs.as_slice()),
+            half_width: self.body().half_width(),
+        };
         let mut hash = Sha256::new();
-        let config = self.config();
-        let ModelInterface {
-            inputs,
-            outputs,
-            sample_time,
-            normaliser,
-            calibration,
-            region: _,
-        } = self.interface();
-        // Debug prints every number so that it reads back to the bit.
-        let scaling = calibration.as_ref().map(|calibration| &calibration.outputs);
-        hash.update(format!(
-            "intervalid 1 {} {} {} {:?} {} {} {:?} {inputs:?} {outputs:?} {sample_time:?} {normaliser:?} {scaling:?}",
-            config.model,
-            config.precision.name(),
-            config.lags,
-            config.hidden,
-            config.linear_path,
-            config.initial,
-            config.coverage,
-        ));
-        match self {
-            Self::IntervalF32(model) => add_interval(&mut hash, model),
-            Self::IntervalF64(model) => add_interval(&mut hash, model),
-            Self::IntervalEnsembleF32(model) => model.members().iter().for_each(|m| add_interval(&mut hash, m)),
-            Self::IntervalEnsembleF64(model) => model.members().iter().for_each(|m| add_interval(&mut hash, m)),
-            Self::GaussianF32(model) => add_gaussian(&mut hash, model),
-            Self::GaussianF64(model) => add_gaussian(&mut hash, model),
-            Self::Linear(model) => {
-                add(&mut hash, model.half_width());
-                model
-                    .arx()
-                    .coefficients
-                    .iter()
-                    .chain([&model.arx().bias])
-                    .for_each(|row| add(&mut hash, row));
-            }
+        hash.update(serde_json::to_vec(&identity).map_err(|source| ModelError::Serialise {
+            what: "the identity of a model",
+            source,
+        })?);
+        match self.body().parameter_sets() {
+            ParameterSets::F32(sets) => sets.iter().for_each(|values| add(&mut hash, values)),
+            ParameterSets::F64(sets) => sets.iter().for_each(|values| add(&mut hash, values)),
         }
-        let mut text = String::new();
-        for byte in hash.finalize() {
+        Ok(hash.finalize().iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
-        }
-        text
+            text
+        }))
     }
 }
 
 fn add<T: Real>(hash: &mut Sha256, values: &[T]) {
-    hash.update(values.len().to_le_bytes());
+    hash.update((values.len() as u64).to_le_bytes());
     for value in values {
         hash.update(value.as_f64().to_le_bytes());
     }
-}
-
-fn add_interval<T: Real>(hash: &mut Sha256, model: &IntervalModel<T>) {
-    let (lower, upper) = model.margins();
-    [model.theta(), lower, upper]
-        .into_iter()
-        .for_each(|values| add(hash, values));
-}
-
-fn add_gaussian<T: Real>(hash: &mut Sha256, model: &GaussianModel<T>) {
-    model
-        .members()
-        .iter()
-        .chain([&model.spread])
-        .for_each(|values| add(hash, values));
 }

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::band::calibration::Calibration;
 use crate::band::extrapolation::TrainingRegion;
 use crate::config::FitConfig;
+use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind};
+use crate::model::Model;
 
 /// Grows with every change of the file's content that an older reader would get wrong, from the first release on.
-pub(super) const FORMAT: u64 = 1;
+const FORMAT: u64 = 1;
 
 /// The metadata; its field names are public interface.
 #[derive(Serialize, Deserialize)]
@@ -39,6 +41,52 @@ pub(super) struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) region: Option<TrainingRegion>,
     pub(super) config: FitConfig,
+}
+
+impl Header {
+    pub(super) fn of(model: &Model) -> Self {
+        let config = model.config();
+        let ModelInterface {
+            inputs,
+            outputs,
+            sample_time,
+            normaliser,
+            calibration,
+            region,
+        } = model.interface().clone();
+        Self {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            architecture: config.model,
+            lags: config.lags,
+            hidden: match config.model.network() {
+                Some(_) => config.hidden.clone(),
+                None => Vec::new(),
+            },
+            linear_path: config.linear_path,
+            initial_state: config.initial,
+            coverage: config.coverage,
+            sample_time,
+            channels: Channels { inputs, outputs },
+            normaliser,
+            half_width: model.body().half_width().to_vec(),
+            members: model.members(),
+            calibration,
+            region,
+            config: config.clone(),
+        }
+    }
+
+    pub(super) fn interface(&self) -> ModelInterface {
+        ModelInterface {
+            inputs: self.channels.inputs.clone(),
+            outputs: self.channels.outputs.clone(),
+            sample_time: self.sample_time,
+            normaliser: self.normaliser.clone(),
+            calibration: self.calibration.clone(),
+            region: self.region.clone(),
+        }
+    }
 }
 
 fn one() -> usize {

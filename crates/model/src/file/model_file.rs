@@ -41,16 +41,17 @@ use intervalid_data::ArxModel;
 use intervalid_interval::Real;
 use safetensors::SafeTensors;
 
-use super::header::{Channels, FORMAT, Header, read_header};
+use super::header::{Header, read_header};
+use super::tensors::{TensorReader, TensorWriter};
 use crate::config::FitConfig;
-use crate::error::{ModelError, Result};
-use crate::family::ensemble::IntervalEnsemble;
-use crate::family::gaussian::GaussianModel;
-use crate::family::interval::IntervalModel;
-use crate::family::linear::LinearModel;
-use crate::file::tensors::{TensorReader, TensorWriter};
+use crate::error::{FileKind, ModelError, Result};
+use crate::family::body::{Body, Networks, OfPrecision, ParameterSets};
+use crate::family::gaussian::GaussianNetworks;
+use crate::family::interval::IntervalNetwork;
+use crate::family::linear::ArxWithBand;
 use crate::interface::ModelInterface;
-use crate::kind::Method;
+use crate::kind::{Method, Precision};
+use crate::model::Model;
 use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
 
 const THETA: &str = "theta";
@@ -60,16 +61,6 @@ const SPREAD: &str = "spread";
 
 /// Stands in messages for the path of a model that is no file.
 pub(crate) const IN_MEMORY: &str = "(bytes in memory)";
-
-/// A file's content: parameter vectors of one layout, in the order of [`set_names`].
-pub(crate) struct ModelFile<T> {
-    config: FitConfig,
-    interface: ModelInterface,
-    half_width: Vec<f64>,
-    /// Interval networks in it; 1 for all other models.
-    members: usize,
-    sets: Vec<Vec<T>>,
-}
 
 /// Prefixes of the parameter vectors of a model.
 fn set_names(config: &FitConfig, members: usize) -> Vec<String> {
@@ -112,299 +103,129 @@ fn regressor_len(config: &FitConfig, interface: &ModelInterface) -> usize {
     config.lags.regressor_len(inputs, outputs)
 }
 
-impl<T: Real> ModelFile<T> {
-    pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        let (tensors, metadata) = self.tensors(path)?;
-        tensors.write(path, &metadata)
-    }
+/// A model in the file at `path`.
+pub(crate) fn open(path: &Path) -> Result<Model> {
+    let (reader, metadata) = TensorReader::open(path, FileKind::Model)?;
+    read(&reader, &metadata)
+}
 
-    /// The content of the file.
-    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
-        let path = Path::new(IN_MEMORY);
-        let (tensors, metadata) = self.tensors(path)?;
-        tensors.bytes(&metadata).map_err(|source| ModelError::File {
-            action: "write",
-            path: path.to_owned(),
-            source,
-        })
-    }
+/// A model in the bytes of a file.
+pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Model> {
+    let (reader, metadata) = TensorReader::new(Path::new(IN_MEMORY), FileKind::Model, bytes)?;
+    read(&reader, &metadata)
+}
 
-    /// Tensors and metadata; `path` is for messages.
-    fn tensors(&self, path: &Path) -> Result<(TensorWriter, String)> {
-        let refused = |reason| ModelError::Format {
-            what: "model",
-            path: path.to_owned(),
-            reason,
-        };
-        let blocks = blocks(&self.config, &self.interface);
-        let names = set_names(&self.config, self.members);
-        check_values(&names, &self.sets, &blocks).map_err(refused)?;
-        let ModelInterface {
-            inputs,
-            outputs,
-            sample_time,
-            normaliser,
-            calibration,
-            region,
-        } = self.interface.clone();
-        let header = Header {
-            format: FORMAT,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            architecture: self.config.model,
-            lags: self.config.lags,
-            hidden: match self.config.model.network() {
-                Some(_) => self.config.hidden.clone(),
-                None => Vec::new(),
-            },
-            linear_path: self.config.linear_path,
-            initial_state: self.config.initial,
-            coverage: self.config.coverage,
-            sample_time,
-            channels: Channels { inputs, outputs },
-            normaliser,
-            half_width: self.half_width.clone(),
-            members: self.members,
-            calibration,
-            region,
-            config: self.config.clone(),
-        };
-        let metadata = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
-        let mut file = TensorWriter::default();
-        for (prefix, values) in names.iter().zip(&self.sets) {
-            for block in &blocks {
-                let name = format!("{prefix}.{}", block.name());
-                file.push(name, block.shape(), &values[block.range.clone()]);
-            }
+/// The content of a model's file; `path` is for messages.
+pub(crate) fn to_bytes(model: &Model, path: &Path) -> Result<Vec<u8>> {
+    match model.body().parameter_sets() {
+        ParameterSets::F32(sets) => write_sets(model, &sets, path),
+        ParameterSets::F64(sets) => write_sets(model, &sets, path),
+    }
+}
+
+fn write_sets<T: Real>(model: &Model, sets: &[Vec<T>], path: &Path) -> Result<Vec<u8>> {
+    let refused = |reason| ModelError::Format {
+        what: FileKind::Model,
+        path: path.to_owned(),
+        reason,
+    };
+    let (config, interface) = (model.config(), model.interface());
+    let blocks = blocks(config, interface);
+    let names = set_names(config, model.members());
+    check_values(&names, sets, &blocks).map_err(refused)?;
+    let header = serde_json::to_string(&Header::of(model)).map_err(|error| refused(error.to_string()))?;
+    let mut file = TensorWriter::default();
+    for (prefix, values) in names.iter().zip(sets) {
+        for block in &blocks {
+            let name = format!("{prefix}.{}", block.name());
+            file.push(name, block.shape(), &values[block.range.clone()]);
         }
-        Ok((file, metadata))
     }
+    file.bytes(&header).map_err(|source| ModelError::File {
+        action: "write",
+        path: path.to_owned(),
+        source,
+    })
+}
 
-    /// The content of an opened file.
-    pub(crate) fn read(reader: &TensorReader, metadata: &str) -> Result<Self> {
-        let header = read_header(metadata).map_err(|reason| reader.damaged(reason))?;
-        let tensors = reader.tensors()?;
-        let Channels { inputs, outputs } = header.channels;
-        let interface = ModelInterface {
-            inputs,
-            outputs,
-            sample_time: header.sample_time,
-            normaliser: header.normaliser,
-            calibration: header.calibration,
-            region: header.region,
-        };
-        let config = header.config;
-        check_size::<T>(&config, header.members, &interface, &tensors).map_err(|reason| reader.damaged(reason))?;
-        let blocks = blocks(&config, &interface);
-        let names = set_names(&config, header.members);
-        check_names(&names, &blocks, &tensors).map_err(|reason| reader.damaged(reason))?;
-        let set = |prefix: &String| -> Result<Vec<T>> {
-            let mut values = Vec::new();
-            for block in &blocks {
-                let name = format!("{prefix}.{}", block.name());
-                values.extend(reader.get::<T>(&tensors, &name, &block.shape())?);
-            }
-            Ok(values)
-        };
-        let sets = names.iter().map(set).collect::<Result<Vec<_>>>()?;
-        check_values(&names, &sets, &blocks).map_err(|reason| reader.damaged(reason))?;
-        Ok(Self {
-            config,
-            interface,
-            half_width: header.half_width,
-            members: header.members,
-            sets,
-        })
+fn read(reader: &TensorReader, metadata: &str) -> Result<Model> {
+    let header = read_header(metadata).map_err(|reason| reader.damaged(reason))?;
+    match (reader.precision()?, header.config.model.method()) {
+        (Precision::F32, Method::Linear) => Err(reader.damaged("its tensors are f32, an ARX model's are f64")),
+        (Precision::F32, _) => read_networks::<f32>(reader, header),
+        (Precision::F64, Method::Linear) => read_arx(reader, header),
+        (Precision::F64, _) => read_networks::<f64>(reader, header),
     }
+}
 
-    /// Where its intervals come from.
-    pub(crate) fn method(&self) -> Method {
-        self.config.model.method()
-    }
-
-    /// How many interval networks are in it.
-    pub(crate) fn members(&self) -> usize {
-        self.members
-    }
-
-    /// The interval networks in it, if it is several.
-    pub(crate) fn into_ensemble(self) -> Option<IntervalEnsemble<T>> {
-        let architecture = architecture(&self.config, &self.interface)?;
-        let mut sets = self.sets.into_iter();
-        let mut members = Vec::with_capacity(self.members);
-        while let (Some(theta), Some(margin_lower), Some(margin_upper)) = (sets.next(), sets.next(), sets.next()) {
-            members.push(IntervalModel {
-                architecture: architecture.clone(),
-                theta,
-                margin_lower,
-                margin_upper,
-                interface: self.interface.clone(),
-                config: self.config.clone(),
-            });
+/// All parameter vectors, in the order of [`set_names`], checked.
+fn read_sets<T: Real>(reader: &TensorReader, header: &Header, interface: &ModelInterface) -> Result<Vec<Vec<T>>> {
+    let config = &header.config;
+    let tensors = reader.tensors()?;
+    check_size::<T>(config, header.members, interface, &tensors).map_err(|reason| reader.damaged(reason))?;
+    let blocks = blocks(config, interface);
+    let names = set_names(config, header.members);
+    check_names(&names, &blocks, &tensors).map_err(|reason| reader.damaged(reason))?;
+    let set = |prefix: &String| -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        for block in &blocks {
+            let name = format!("{prefix}.{}", block.name());
+            values.extend(reader.get::<T>(&tensors, &name, &block.shape())?);
         }
-        IntervalEnsemble::new(members)
-    }
+        Ok(values)
+    };
+    let sets = names.iter().map(set).collect::<Result<Vec<_>>>()?;
+    check_values(&names, &sets, &blocks).map_err(|reason| reader.damaged(reason))?;
+    Ok(sets)
+}
 
-    /// The interval network in it, if it is one.
-    pub(crate) fn into_interval(self) -> Option<IntervalModel<T>> {
-        let architecture = architecture(&self.config, &self.interface)?;
-        match <[Vec<T>; 3]>::try_from(self.sets) {
-            Ok([theta, margin_lower, margin_upper]) if self.config.model.method() == Method::Interval => {
-                Some(IntervalModel {
-                    architecture,
+fn read_networks<T: OfPrecision>(reader: &TensorReader, header: Header) -> Result<Model> {
+    let interface = header.interface();
+    let mut sets = read_sets::<T>(reader, &header, &interface)?;
+    let config = header.config;
+    let Some(architecture) = architecture(&config, &interface) else {
+        return Err(reader.damaged("its metadata describe no network"));
+    };
+    let networks = match config.model.method() {
+        Method::Interval => {
+            let mut sets = sets.into_iter();
+            let mut members = Vec::with_capacity(header.members);
+            while let (Some(theta), Some(margin_lower), Some(margin_upper)) = (sets.next(), sets.next(), sets.next()) {
+                members.push(IntervalNetwork {
+                    architecture: architecture.clone(),
                     theta,
                     margin_lower,
                     margin_upper,
-                    interface: self.interface,
-                    config: self.config,
-                })
+                });
             }
-            _ => None,
+            Networks::Interval(members)
         }
-    }
-
-    /// The network with Gaussian likelihood in it, if it is one.
-    pub(crate) fn into_gaussian(self) -> Option<GaussianModel<T>> {
-        let architecture = architecture(&self.config, &self.interface)?;
-        let mut members = self.sets;
-        let spread = match self.config.model.method() {
-            Method::Bayesian => members.pop()?,
-            Method::Dropout | Method::Ensemble => Vec::new(),
-            Method::Interval | Method::Linear => return None,
-        };
-        Some(GaussianModel {
+        method => Networks::Gaussian(GaussianNetworks {
             architecture,
-            members,
-            spread,
-            interface: self.interface,
-            config: self.config,
-        })
-    }
-}
-
-impl ModelFile<f64> {
-    /// The ARX model in it, if it is one.
-    pub(crate) fn into_linear(mut self) -> Option<LinearModel> {
-        if self.config.model.method() != Method::Linear {
-            return None;
-        }
-        let columns = regressor_len(&self.config, &self.interface);
-        let mut theta = self.sets.pop()?;
-        let bias = theta.split_off(self.interface.outputs.len() * columns);
-        Some(LinearModel {
-            arx: ArxModel {
-                lags: self.config.lags,
-                coefficients: theta.chunks(columns).map(<[f64]>::to_vec).collect(),
-                bias,
+            spread: match method {
+                Method::Bayesian => sets.pop().unwrap_or_default(),
+                _ => Vec::new(),
             },
-            half_width: self.half_width,
-            interface: self.interface,
-            config: self.config,
-        })
-    }
+            members: sets,
+        }),
+    };
+    Ok(Model::new(interface, config, T::body(networks)))
 }
 
-impl<T: Real> IntervalModel<T> {
-    /// Writes the model to a file, `model.safetensors` by convention.
-    ///
-    /// The file is replaced in one step: a reader sees the old one or the new one, whatever happens meanwhile.
-    ///
-    /// # Errors
-    /// [`ModelError::File`] if it cannot be written; [`ModelError::Format`] if a parameter is not finite or a margin
-    /// negative, since no reader would take it.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.stored().write(path.as_ref())
-    }
-
-    pub(crate) fn stored(&self) -> ModelFile<T> {
-        let sets = vec![self.theta.clone(), self.margin_lower.clone(), self.margin_upper.clone()];
-        stored(&self.config, &self.interface, sets)
-    }
-
-    /// Reads an interval model of this precision; [`Model::load`](crate::Model::load) reads any.
-    ///
-    /// The model is the saved one to the bit. Sizes in the file are compared with its length before anything of that size
-    /// is built.
-    ///
-    /// # Errors
-    /// [`ModelError::File`] if the file cannot be read, [`ModelError::Format`] with what was found and what was expected
-    /// if it is anything but an undamaged interval model of a known format.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let (reader, metadata) = TensorReader::open(path.as_ref(), "model")?;
-        let stored = ModelFile::read(&reader, &metadata)?;
-        let found = stored.config.model;
-        stored
-            .into_interval()
-            .ok_or_else(|| reader.damaged(format!("it is a model {found}, expected a single interval network")))
-    }
-}
-
-impl<T: Real> IntervalEnsemble<T> {
-    /// Writes the model to a file, as [`IntervalModel::save`].
-    ///
-    /// # Errors
-    /// Those of [`IntervalModel::save`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.stored().write(path.as_ref())
-    }
-
-    pub(crate) fn stored(&self) -> ModelFile<T> {
-        let sets = self.members().iter().flat_map(|member| {
-            [
-                member.theta.clone(),
-                member.margin_lower.clone(),
-                member.margin_upper.clone(),
-            ]
-        });
-        let mut stored = stored(self.config(), self.interface(), sets.collect());
-        stored.members = self.members().len();
-        stored
-    }
-}
-
-impl<T: Real> GaussianModel<T> {
-    /// Writes the model to a file, as [`IntervalModel::save`].
-    ///
-    /// # Errors
-    /// Those of [`IntervalModel::save`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.stored().write(path.as_ref())
-    }
-
-    pub(crate) fn stored(&self) -> ModelFile<T> {
-        let mut sets = self.members.clone();
-        if self.config.model.method() == Method::Bayesian {
-            sets.push(self.spread.clone());
-        }
-        stored(&self.config, &self.interface, sets)
-    }
-}
-
-impl LinearModel {
-    /// Writes the model to a file, as [`IntervalModel::save`].
-    ///
-    /// # Errors
-    /// Those of [`IntervalModel::save`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.stored().write(path.as_ref())
-    }
-
-    pub(crate) fn stored(&self) -> ModelFile<f64> {
-        let mut theta = self.arx.coefficients.concat();
-        theta.extend(&self.arx.bias);
-        let mut stored = stored(&self.config, &self.interface, vec![theta]);
-        stored.half_width.clone_from(&self.half_width);
-        stored
-    }
-}
-
-fn stored<T: Real>(config: &FitConfig, interface: &ModelInterface, sets: Vec<Vec<T>>) -> ModelFile<T> {
-    ModelFile {
-        config: config.clone(),
-        interface: interface.clone(),
-        half_width: Vec::new(),
-        members: 1,
-        sets,
-    }
+fn read_arx(reader: &TensorReader, header: Header) -> Result<Model> {
+    let interface = header.interface();
+    let mut theta = read_sets::<f64>(reader, &header, &interface)?.concat();
+    let columns = regressor_len(&header.config, &interface);
+    let bias = theta.split_off(interface.outputs.len() * columns);
+    let body = ArxWithBand {
+        arx: ArxModel {
+            lags: header.config.lags,
+            coefficients: theta.chunks(columns).map(<[f64]>::to_vec).collect(),
+            bias,
+        },
+        half_width: header.half_width,
+    };
+    Ok(Model::new(interface, header.config, Body::Linear(body)))
 }
 
 /// Compares the number of parameters with the bytes that are there, before anything of that size is built.

@@ -1,7 +1,8 @@
 //! Named vectors in one file: the container of models and checkpoints (safetensors with one JSON string of metadata).
 //!
 //! A checksum tells damage from content: safetensors itself has none, and a flipped bit in a weight would otherwise be a
-//! slightly different model. It is the last field of the metadata; files of other programs may leave it out.
+//! slightly different model. It is a field of the metadata and is computed over what they say, not how they are written, so
+//! that it survives another JSON library; files of other programs may leave it out.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,14 +14,19 @@ use intervalid_interval::Real;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
-use crate::error::{ModelError, Result};
+use crate::error::{FileKind, ModelError, Result};
+use crate::kind::Precision;
 
 /// The metadata key under which everything that is not a tensor is kept.
 const KEY: &str = "intervalid";
 
-/// What stands before and after the [`checksum`] at the end of the metadata.
-const CHECKSUM: (&str, &str) = (",\"checksum\":\"", "\"}");
+/// The field of the metadata that holds the [`checksum`].
+const CHECKSUM: &str = "checksum";
+
+/// What stands before and after the checksum at the end of the metadata that version 0.1 wrote, where it covers their text.
+const CHECKSUM_0_1: (&str, &str) = (",\"checksum\":\"fnv1a64:", "\"}");
 
 /// Bytes of the length in front of a safetensors header.
 const PREFIX: usize = 8;
@@ -60,15 +66,13 @@ impl TensorWriter {
             .tensors
             .iter()
             .map(|(name, dtype, shape, bytes)| Ok((name.as_str(), TensorView::new(*dtype, shape.clone(), bytes)?)))
-            .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
-        views
-            .and_then(|views| {
-                let sum = checksum(metadata, views.clone());
-                let fields = metadata.strip_suffix('}').unwrap_or(metadata);
-                let metadata = format!("{fields}{}{sum}{}", CHECKSUM.0, CHECKSUM.1);
-                serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)])))
-            })
-            .map_err(std::io::Error::other)
+            .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
+            .map_err(std::io::Error::other)?;
+        let mut fields: Map<String, Value> = serde_json::from_str(metadata)?;
+        let sum = checksum(&Value::Object(fields.clone()), views.clone());
+        fields.insert(CHECKSUM.to_owned(), Value::String(sum));
+        let metadata = serde_json::to_string(&fields)?;
+        serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)]))).map_err(std::io::Error::other)
     }
 }
 
@@ -103,11 +107,11 @@ fn dtype<T: Real>() -> Dtype {
 pub(crate) struct TensorReader {
     bytes: Vec<u8>,
     path: PathBuf,
-    what: &'static str,
+    what: FileKind,
 }
 
 impl TensorReader {
-    pub(crate) fn open(path: &Path, what: &'static str) -> Result<(Self, String)> {
+    pub(crate) fn open(path: &Path, what: FileKind) -> Result<(Self, String)> {
         let file_error = |source| ModelError::File {
             action: "read",
             path: path.to_owned(),
@@ -132,7 +136,7 @@ impl TensorReader {
     }
 
     /// Checks frame and checksum of a file's content and gives its metadata, without the checksum.
-    pub(crate) fn new(path: &Path, what: &'static str, bytes: Vec<u8>) -> Result<(Self, String)> {
+    pub(crate) fn new(path: &Path, what: FileKind, bytes: Vec<u8>) -> Result<(Self, String)> {
         let reader = Self {
             bytes,
             path: path.to_owned(),
@@ -146,22 +150,41 @@ impl TensorReader {
                 "it has no metadata `{KEY}`; was it written by another program?"
             )));
         };
-        let signed = text
-            .strip_suffix(CHECKSUM.1)
-            .and_then(|text| text.rsplit_once(CHECKSUM.0));
-        let Some((fields, expected)) = signed else {
-            let text = text.clone();
+        let text = text.clone();
+        let tensors = reader.tensors()?;
+        let tensors = tensors.iter().collect();
+        if let Some((fields, expected)) = text
+            .strip_suffix(CHECKSUM_0_1.1)
+            .and_then(|text| text.rsplit_once(CHECKSUM_0_1.0))
+        {
+            let text = format!("{fields}}}");
+            let found = checksum_0_1(&text, tensors);
+            reader.compare_checksums(&found, expected)?;
             return Ok((reader, text));
-        };
-        let text = format!("{fields}}}");
-        let found = checksum(&text, reader.tensors()?.iter().collect());
-        if found != expected {
-            return Err(reader.damaged(format!(
-                "its checksum is {found}, expected {expected}: the file is damaged (a program that changes it on purpose \
-                 must drop the field `checksum`)"
-            )));
         }
+        let mut metadata: Value = serde_json::from_str(&text)
+            .map_err(|error| reader.damaged(format!("its metadata are not JSON: {error}")))?;
+        let expected = metadata.as_object_mut().and_then(|fields| fields.remove(CHECKSUM));
+        match expected {
+            None => return Ok((reader, text)),
+            Some(Value::String(expected)) => {
+                let found = checksum(&metadata, tensors);
+                reader.compare_checksums(&found, &expected)?;
+            }
+            Some(other) => return Err(reader.damaged(format!("its checksum is {other}, expected text"))),
+        }
+        let text = serde_json::to_string(&metadata).map_err(|error| reader.damaged(error.to_string()))?;
         Ok((reader, text))
+    }
+
+    fn compare_checksums(&self, found: &str, expected: &str) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(self.damaged(format!(
+            "its checksum is {found}, expected {expected}: the file is damaged (a program that changes it on purpose must \
+             drop the field `checksum`)"
+        )))
     }
 
     pub(crate) fn damaged(&self, reason: impl Into<String>) -> ModelError {
@@ -177,13 +200,13 @@ impl TensorReader {
         SafeTensors::deserialize(&self.bytes).map_err(|error| self.damaged(error.to_string()))
     }
 
-    /// `"f32"` or `"f64"`, from the first tensor.
-    pub(crate) fn precision(&self) -> Result<&'static str> {
+    /// From the first tensor.
+    pub(crate) fn precision(&self) -> Result<Precision> {
         let tensors = self.tensors()?;
         let first = tensors.iter().next().map(|(_, view)| view.dtype());
         match first {
-            Some(Dtype::F32) => Ok(f32::NAME),
-            Some(Dtype::F64) => Ok(f64::NAME),
+            Some(Dtype::F32) => Ok(Precision::F32),
+            Some(Dtype::F64) => Ok(Precision::F64),
             other => Err(self.damaged(format!("tensors are {other:?}, expected F32 or F64"))),
         }
     }
@@ -215,22 +238,81 @@ impl TensorReader {
     }
 }
 
-/// FNV-1a (64 bits) of the metadata and, in the order of their names, of all tensors. Each step is one-to-one in the sum
-/// and in the byte, so no single damaged byte goes unnoticed.
-fn checksum<'a>(metadata: &str, mut tensors: Vec<(&'a str, TensorView<'a>)>) -> String {
-    tensors.sort_unstable_by_key(|(name, _)| *name);
-    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |bytes: &[u8]| {
-        for &byte in bytes {
-            sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
-    add(metadata.as_bytes());
-    for (name, view) in &tensors {
-        add(format!("\n{name} {:?} {:?}\n", view.dtype(), view.shape()).as_bytes());
-        add(view.data());
+/// FNV-1a (64 bits). Each step is one-to-one in the sum and in the byte, so no single damaged byte goes unnoticed.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
     }
-    format!("fnv1a64:{sum:016x}")
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// Text with its length, so that two neighbours cannot be taken for two others.
+    fn add_text(&mut self, text: &str) {
+        self.add(&(text.len() as u64).to_le_bytes());
+        self.add(text.as_bytes());
+    }
+
+    /// What a JSON value says: numbers by their value, fields in the order of their names.
+    fn add_json(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.add(b"n"),
+            Value::Bool(is) => self.add(if *is { b"t" } else { b"f" }),
+            Value::Number(number) => {
+                self.add(b"#");
+                self.add(&number.as_f64().unwrap_or(f64::NAN).to_bits().to_le_bytes());
+            }
+            Value::String(text) => {
+                self.add(b"s");
+                self.add_text(text);
+            }
+            Value::Array(values) => {
+                self.add(b"[");
+                values.iter().for_each(|value| self.add_json(value));
+                self.add(b"]");
+            }
+            Value::Object(fields) => {
+                self.add(b"{");
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_unstable_by_key(|(name, _)| *name);
+                for (name, value) in fields {
+                    self.add_text(name);
+                    self.add_json(value);
+                }
+                self.add(b"}");
+            }
+        }
+    }
+
+    /// All tensors in the order of their names.
+    fn add_tensors(&mut self, mut tensors: Vec<(&str, TensorView<'_>)>) {
+        tensors.sort_unstable_by_key(|(name, _)| *name);
+        for (name, view) in &tensors {
+            self.add(format!("\n{name} {:?} {:?}\n", view.dtype(), view.shape()).as_bytes());
+            self.add(view.data());
+        }
+    }
+}
+
+/// The checksum of a file.
+fn checksum(metadata: &Value, tensors: Vec<(&str, TensorView<'_>)>) -> String {
+    let mut sum = Fnv::new();
+    sum.add_json(metadata);
+    sum.add_tensors(tensors);
+    format!("fnv1a64-json:{:016x}", sum.0)
+}
+
+/// The checksum as version 0.1 computed it, without its prefix.
+fn checksum_0_1(metadata: &str, tensors: Vec<(&str, TensorView<'_>)>) -> String {
+    let mut sum = Fnv::new();
+    sum.add(metadata.as_bytes());
+    sum.add_tensors(tensors);
+    format!("{:016x}", sum.0)
 }
 
 /// Checks that the header lies in the file and every offset in it points into the file, so that the reader that follows

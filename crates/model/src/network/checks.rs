@@ -11,7 +11,7 @@ use super::node::Node;
 use super::*;
 use crate::family::gaussian::{draw_masks, gaussian_nll};
 use crate::network::batch_fill::fill;
-use crate::simulate::free_run::Run;
+use crate::simulate::free_run::FreeRun;
 use crate::train::loss::{QuantileLevel, RqrW, mean_squared_error};
 
 fn random(rng: &mut ChaCha8Rng, len: usize, size: f64) -> Vec<f64> {
@@ -322,7 +322,7 @@ fn stepping_through_a_record_equals_the_batch_of_windows() {
             network.forward(&theta, &mut batch);
             let mut stepper = Stepper::new(&architecture, &theta);
             for (lane, window) in windows().into_iter().enumerate() {
-                let mut run = Run::new(&architecture, window, initial);
+                let mut run = FreeRun::new(&architecture, window, initial);
                 run.simulate(&mut stepper, &architecture, &scaled, initial);
                 let batched: Vec<f64> = (0..6 * batch.outputs)
                     .map(|row| batch.y[row * batch.width() + lane])

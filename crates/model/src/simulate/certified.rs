@@ -1,15 +1,16 @@
 //! Certified prediction: the interval network in outward-rounded arithmetic ([`Enclosure`], spec section 3).
 //!
-//! `IntervalModel::simulate` computes bounds in ordinary floating point, which is fast and may be off by rounding. Here the same
+//! `Model::simulate` computes bounds in ordinary floating point, which is fast and may be off by rounding. Here the same
 //! bounds are computed so that they contain the exact ones.
 
 use intervalid_data::{Dataset, Part, Window, free_run_windows};
 use intervalid_interval::{Enclosure, EnclosureMatrix, IntervalError, Real};
 
 use crate::error::{ModelError, Result};
-use crate::family::interval::IntervalModel;
+use crate::family::body::Fitted;
+use crate::family::interval::IntervalNetwork;
 use crate::network::{Architecture, NetworkKind, Stepper};
-use crate::simulate::free_run::Run;
+use crate::simulate::free_run::FreeRun;
 
 /// Certified bounds over consecutive samples of one experiment, in physical units.
 ///
@@ -50,22 +51,17 @@ impl CertifiedBand {
     }
 }
 
-impl<T: Real> IntervalModel<T> {
-    /// The bounds of [`simulate`](Self::simulate), certified: see [`CertifiedBand`] for what that means.
-    ///
-    /// Much slower than `simulate`: scalar work, in double precision whatever the model's is.
-    ///
-    /// # Errors
-    /// If the data have other channels or the part is too short.
-    pub fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
+impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
+    /// The bounds of a free run, certified.
+    pub(crate) fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
         let scaled = self.interface.scale(dataset)?;
-        let windows = free_run_windows(dataset, part, self.architecture.lags, self.config.initial)?;
-        let network = CertifiedNetwork::new(self).map_err(internal)?;
-        let mut stepper = Stepper::new(&self.architecture, &self.theta);
+        let windows = free_run_windows(dataset, part, self.body.architecture.lags, self.config.initial)?;
+        let network = CertifiedNetwork::new(self.body).map_err(internal)?;
+        let mut stepper = Stepper::new(&self.body.architecture, &self.body.theta);
         let mut bands = Vec::with_capacity(windows.len());
         for window in windows {
-            let mut run = Run::new(&self.architecture, window, self.config.initial);
-            run.simulate(&mut stepper, &self.architecture, &scaled, self.config.initial);
+            let mut run = FreeRun::new(&self.body.architecture, window, self.config.initial);
+            run.simulate(&mut stepper, &self.body.architecture, &scaled, self.config.initial);
             bands.push(self.certify(&network, &run, window).map_err(internal)?);
         }
         Ok(bands)
@@ -74,13 +70,13 @@ impl<T: Real> IntervalModel<T> {
     fn certify(
         &self,
         network: &CertifiedNetwork,
-        run: &Run<T>,
+        run: &FreeRun<T>,
         window: Window,
     ) -> Result<CertifiedBand, IntervalError> {
-        let outputs = self.architecture.outputs;
+        let outputs = self.body.architecture.outputs;
         let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
         let mut bounds = vec![Vec::with_capacity(steps); outputs];
-        let mut frame = Frame::new(&self.architecture);
+        let mut frame = Frame::new(&self.body.architecture);
         for step in 0..steps {
             frame.take(run, step);
             let prediction = network.bounds(&frame)?;
@@ -130,7 +126,7 @@ impl Frame {
         }
     }
 
-    fn take<T: Real>(&mut self, run: &Run<T>, step: usize) {
+    fn take<T: Real>(&mut self, run: &FreeRun<T>, step: usize) {
         let width = run.frames.width;
         let (tile, lane) = (step / width, step % width);
         column(run.frames.x(tile), width, lane, &mut self.x);
@@ -163,7 +159,7 @@ struct CertifiedLayer {
 }
 
 impl CertifiedNetwork {
-    fn new<T: Real>(model: &IntervalModel<T>) -> Result<Self, IntervalError> {
+    fn new<T: Real>(model: &IntervalNetwork<T>) -> Result<Self, IntervalError> {
         let layout = model.architecture.layout();
         let values = |range: &core::ops::Range<usize>| -> Result<Vec<Enclosure>, IntervalError> {
             let parameter = |index: usize| {
@@ -240,13 +236,13 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
-    use crate::fixtures::{NaiveNetwork, recipes};
+    use crate::fixtures::{NaiveNetwork, TestModel, recipes};
 
-    fn crisp_run<T: Real>(model: &IntervalModel<T>, dataset: &Dataset, part: &Part) -> Run<T> {
+    fn crisp_run<T: Real>(model: &TestModel<T>, dataset: &Dataset, part: &Part) -> FreeRun<T> {
         let scaled = model.interface.scale(dataset).expect("fits");
         let window =
             free_run_windows(dataset, part, model.architecture.lags, model.config.initial).expect("long enough")[0];
-        let mut run = Run::new(&model.architecture, window, model.config.initial);
+        let mut run = FreeRun::new(&model.architecture, window, model.config.initial);
         let mut stepper = Stepper::new(&model.architecture, &model.theta);
         run.simulate(&mut stepper, &model.architecture, &scaled, model.config.initial);
         run

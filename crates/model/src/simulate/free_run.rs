@@ -9,7 +9,7 @@ use crate::network::{Architecture, Frames, IntervalParameters, Network, Stepper,
 pub const DIVERGED: f64 = 1e4;
 
 /// A crisp free run over one window (usually a whole part of an experiment), ready for the interval branch.
-pub(crate) struct Run<T> {
+pub(crate) struct FreeRun<T> {
     pub(crate) window: Window,
     /// Unscored steps at the start.
     pub(crate) warmup: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Run<T> {
     pub(crate) frames: Frames<T>,
     /// `[step][output]`
     pub(crate) y: Vec<T>,
-    /// As `y`; filled by [`Run::bound`].
+    /// As `y`; filled by [`FreeRun::bound`].
     pub(crate) lower: Vec<T>,
     /// As `y`.
     pub(crate) upper: Vec<T>,
@@ -71,6 +71,25 @@ pub(crate) fn free_run<T: Real>(
     None
 }
 
+/// Point predictions `[step][output]` of a free run over `window`, in the units of `scaled`; none if it diverges.
+#[must_use]
+pub fn simulate_crisp(
+    architecture: &Architecture,
+    theta: &[f64],
+    scaled: &Scaled<f64>,
+    window: Window,
+    initial: InitialState,
+) -> Option<Vec<f64>> {
+    let mut stepper = Stepper::new(architecture, theta);
+    let mut y = vec![0.0; (window.len - 1) * architecture.outputs];
+    let mut regressor = vec![0.0; architecture.regressor_len()];
+    let start = (architecture.lags, initial);
+    let diverged_at = free_run(scaled, window, start, &mut regressor, &mut y, |_, regressor, y| {
+        y.copy_from_slice(stepper.step(regressor));
+    });
+    diverged_at.is_none().then_some(y)
+}
+
 /// Keeps the regressor of a step and the states before it, for the interval branch.
 fn keep_frame<T: Real>(frames: &mut Frames<T>, stepper: &Stepper<T>, step: usize, regressor: &[T]) {
     let (tile, lane) = (step / TILE, step % TILE);
@@ -86,7 +105,7 @@ fn keep_frame<T: Real>(frames: &mut Frames<T>, stepper: &Stepper<T>, step: usize
     }
 }
 
-impl<T: Real> Run<T> {
+impl<T: Real> FreeRun<T> {
     /// Room for a run over `window`.
     pub(crate) fn new(architecture: &Architecture, window: Window, initial: InitialState) -> Self {
         let steps = window.len - 1;

@@ -6,9 +6,10 @@ use intervalid_interval::kernel::{IntervalWeights, fill_channels, padded, produc
 
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
-use crate::family::interval::IntervalModel;
+use crate::family::body::Fitted;
+use crate::family::interval::IntervalNetwork;
 use crate::network::{NetworkKind, Stepper, TILE};
-use crate::simulate::free_run::{DIVERGED, Run};
+use crate::simulate::free_run::{DIVERGED, FreeRun};
 
 /// What the interval branch feeds back to itself (spec section 3).
 ///
@@ -18,7 +19,7 @@ use crate::simulate::free_run::{DIVERGED, Run};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecursionMode {
     /// Nothing: each step starts from the crisp regressor and the crisp states, as in training. The band of
-    /// [`IntervalModel::simulate`].
+    /// [`Model::simulate`](crate::Model::simulate).
     #[default]
     Recentred,
     /// The bounds at sample k are those of an interval recursion of n ≥ 1 steps that starts from the crisp regressor and
@@ -30,16 +31,9 @@ pub enum RecursionMode {
     Full,
 }
 
-impl<T: Real> IntervalModel<T> {
-    /// Free-run simulation whose bounds come from an interval recursion; the point predictions are those of
-    /// [`simulate`](Self::simulate).
-    ///
-    /// Where a width passes 10⁴ standard deviations of the training record or is not a number, the band ends, with that
-    /// step in [`Band::diverged_at`].
-    ///
-    /// # Errors
-    /// If the data have other channels, the part is too short, or the mode is `KStep(0)`.
-    pub fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
+    /// Free runs whose bounds come from an interval recursion.
+    pub(crate) fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
         let horizon = match mode {
             RecursionMode::Recentred => return self.simulate(dataset, part),
             RecursionMode::KStep(0) => return Err(ModelError::option("k_step", 0, "at least one step")),
@@ -47,14 +41,14 @@ impl<T: Real> IntervalModel<T> {
             RecursionMode::Full => usize::MAX,
         };
         let scaled = self.interface.scale(dataset)?;
-        let windows = free_run_windows(dataset, part, self.architecture.lags, self.config.initial)?;
-        let mut stepper = Stepper::new(&self.architecture, &self.theta);
-        let mut recursion = Recursion::new(self);
+        let windows = free_run_windows(dataset, part, self.body.architecture.lags, self.config.initial)?;
+        let mut stepper = Stepper::new(&self.body.architecture, &self.body.theta);
+        let mut recursion = Recursion::new(self.body);
         let mut bands = Vec::with_capacity(windows.len());
         for window in windows {
-            let mut run = Run::new(&self.architecture, window, self.config.initial);
-            run.simulate(&mut stepper, &self.architecture, &scaled, self.config.initial);
-            recursion.bound(self, &mut run, window, horizon);
+            let mut run = FreeRun::new(&self.body.architecture, window, self.config.initial);
+            run.simulate(&mut stepper, &self.body.architecture, &scaled, self.config.initial);
+            recursion.bound(*self, &mut run, window, horizon);
             bands.push(self.band(&run, window));
         }
         Ok(bands)
@@ -91,7 +85,7 @@ struct RecursionLayer<T> {
 }
 
 impl<T: Real> Recursion<T> {
-    fn new(model: &IntervalModel<T>) -> Self {
+    fn new(model: &IntervalNetwork<T>) -> Self {
         let layout = model.architecture.layout();
         let parameters = model.interval_parameters();
         let (lower, upper) = (&parameters.lower, &parameters.upper);
@@ -121,7 +115,7 @@ impl<T: Real> Recursion<T> {
         }
     }
 
-    fn reserve(&mut self, model: &IntervalModel<T>, width: usize) {
+    fn reserve(&mut self, model: &IntervalNetwork<T>, width: usize) {
         let resize = |bounds: &mut Bounds<T>, channels: usize| {
             for side in bounds {
                 side.resize(channels * width, T::zero());
@@ -147,8 +141,8 @@ impl<T: Real> Recursion<T> {
     ///
     /// Starts 0, 1, … K-n run n steps each, many at once as samples of a tile: the first one gives the bounds of its n
     /// samples, every other one that of its last.
-    fn bound(&mut self, model: &IntervalModel<T>, run: &mut Run<T>, window: Window, horizon: usize) {
-        let outputs = model.architecture.outputs;
+    fn bound(&mut self, model: Fitted<'_, IntervalNetwork<T>>, run: &mut FreeRun<T>, window: Window, horizon: usize) {
+        let outputs = model.body.architecture.outputs;
         let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
         let horizon = horizon.min(steps);
         let starts = steps + 1 - horizon.max(1);
@@ -156,7 +150,7 @@ impl<T: Real> Recursion<T> {
         let mut first = 0;
         while first < starts.min(end) {
             let lanes = (starts - first).min(TILE);
-            self.reserve(model, padded(lanes));
+            self.reserve(model.body, padded(lanes));
             self.start(run, first, lanes);
             let mut alive = vec![true; lanes];
             for since in 0..horizon {
@@ -195,7 +189,7 @@ impl<T: Real> Recursion<T> {
     }
 
     /// Crisp states before each start.
-    fn start(&mut self, run: &Run<T>, first: usize, lanes: usize) {
+    fn start(&mut self, run: &FreeRun<T>, first: usize, lanes: usize) {
         let (width, from) = (self.width, run.frames.width);
         for (layer, kept) in self.layers.iter_mut().zip(&run.frames.states) {
             for (bounds, tiles) in [(&mut layer.h, &kept.h), (&mut layer.c, &kept.c)] {
@@ -214,17 +208,17 @@ impl<T: Real> Recursion<T> {
     /// x(k) of each lane, `since` steps after its start: the crisp regressor, but for outputs predicted since.
     fn write_regressors(
         &mut self,
-        model: &IntervalModel<T>,
-        run: &Run<T>,
+        model: Fitted<'_, IntervalNetwork<T>>,
+        run: &FreeRun<T>,
         window: Window,
         first: usize,
         lanes: usize,
         since: usize,
     ) {
         let (width, from) = (self.width, run.frames.width);
-        let lags = model.architecture.lags;
+        let lags = model.body.architecture.lags;
         let known = model.config.initial.known_outputs(window.start, lags);
-        let outputs = model.architecture.outputs;
+        let outputs = model.body.architecture.outputs;
         for lane in 0..lanes {
             let step = first + lane + since;
             let frame = run.frames.x(step / from);
@@ -287,7 +281,7 @@ impl<T: Real> Recursion<T> {
     }
 
     /// Makes the bounds of a lane contain the point prediction to the last bit; whether their widths are reasonable.
-    fn take(&mut self, run: &Run<T>, step: usize, lane: usize) -> bool {
+    fn take(&mut self, run: &FreeRun<T>, step: usize, lane: usize) -> bool {
         let [lower, upper] = &mut self.y;
         let outputs = lower.len() / self.width;
         let limit = T::of(DIVERGED);
@@ -342,9 +336,10 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
-    use crate::fixtures::{Recipe, recipes};
+    use crate::family::body::OfPrecision;
+    use crate::fixtures::{Recipe, TestModel, recipes};
 
-    fn simulate<T: Real>(model: &IntervalModel<T>, recipe: &Recipe, samples: usize, mode: RecursionMode) -> Band {
+    fn simulate<T: OfPrecision>(model: &TestModel<T>, recipe: &Recipe, samples: usize, mode: RecursionMode) -> Band {
         let (dataset, part) = recipe.dataset(samples);
         model.simulate_with(&dataset, &part, mode).expect("simulates").remove(0)
     }
@@ -403,7 +398,7 @@ mod tests {
             let scaled = model.interface.scale(&dataset).expect("fits");
             let (lags, initial) = (model.architecture.lags, model.config.initial);
             let window = free_run_windows(&dataset, &part, lags, initial).expect("long enough")[0];
-            let mut run = Run::new(&model.architecture, window, initial);
+            let mut run = FreeRun::new(&model.architecture, window, initial);
             let mut stepper = Stepper::new(&model.architecture, &model.theta);
             run.simulate(&mut stepper, &model.architecture, &scaled, initial);
             let network = crate::fixtures::NaiveNetwork::of(&model, |index| {

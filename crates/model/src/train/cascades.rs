@@ -3,37 +3,51 @@
 use std::time::Instant;
 
 use intervalid_data::{Dataset, Split};
-use intervalid_interval::Real;
 
 use super::info::TrainInfo;
 use super::problem::Problem;
 use super::state::State;
-use super::{Clock, FitOptions, Observer, advance, check_interval};
+use super::{Clock, FitOptions, advance, check_interval};
 use crate::config::{FitConfig, Strategy};
+use crate::control::Control;
 use crate::error::{ModelError, Result};
-use crate::family::interval::IntervalModel;
+use crate::family::body::OfPrecision;
+use crate::kind::Precision;
+use crate::model::Model;
 
 /// Cascades that differ in their second stage only: the first is trained once.
 ///
-/// The models are those of [`fit`](crate::fit) with each configuration, to the bit. Each [`TrainInfo`] has the epochs of
+/// The models are those of [`Model::fit`] with each configuration, to the bit. Each [`TrainInfo`] has the epochs of
 /// both stages; the time of the first stage is in the first one.
 ///
 /// # Errors
-/// Those of [`fit`](crate::fit), and [`ModelError::Option`] if the configurations do not share their first stage.
-pub fn fit_cascades<T: Real>(
+/// Those of [`Model::fit`], and [`ModelError::Option`] if the configurations do not share their first stage.
+pub fn fit_cascades(
     dataset: &Dataset,
     split: &Split,
     configs: &[FitConfig],
-    mut observer: Option<&mut Observer<'_>>,
-) -> Result<Vec<(IntervalModel<T>, TrainInfo)>> {
+    control: Control<'_>,
+) -> Result<Vec<(Model, TrainInfo)>> {
     check_shared(configs)?;
+    match configs.first().map(|config| config.precision) {
+        Some(Precision::F64) => fit_all::<f64>(dataset, split, configs, control),
+        _ => fit_all::<f32>(dataset, split, configs, control),
+    }
+}
+
+fn fit_all<T: OfPrecision>(
+    dataset: &Dataset,
+    split: &Split,
+    configs: &[FitConfig],
+    control: Control<'_>,
+) -> Result<Vec<(Model, TrainInfo)>> {
     let mut crisp: Option<State<T>> = None;
     let mut results = Vec::with_capacity(configs.len());
     for config in configs {
         let started = Instant::now();
         let problem = Problem::<T>::new(dataset, split, config)?;
         let mut options = FitOptions {
-            observer: observer.as_mut().map(|observer| &mut **observer as &mut Observer<'_>),
+            control,
             ..FitOptions::default()
         };
         let mut state = match &crisp {
@@ -54,7 +68,7 @@ pub fn fit_cascades<T: Real>(
         };
         advance(&problem, &mut state, &mut options, &clock, usize::MAX)?;
         let info = state.info(started.elapsed());
-        results.push((problem.into_interval(dataset, state), info));
+        results.push((problem.into_model(dataset, state), info));
     }
     Ok(results)
 }

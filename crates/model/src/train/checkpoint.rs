@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::info::{EpochRecord, Stage, StageInfo, StopReason};
 use super::problem::Problem;
 use super::state::{Best, Mean, State};
-use crate::error::Result;
+use crate::error::{FileKind, ModelError, Result};
 use crate::file::tensors::{TensorReader, TensorWriter};
 use crate::train::margin::RawMargins;
 use crate::train::optim::{Adam, GradNorm};
@@ -39,7 +39,7 @@ const HISTORY_COLUMNS: usize = 7;
 pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>) -> Result<()> {
     let header = Header {
         format: FORMAT,
-        fingerprint: problem.fingerprint(),
+        fingerprint: problem.fingerprint()?,
         stage: state.stage,
         epoch: state.epoch,
         adam_steps: [0, 1, 2].map(|i| state.adam[i].steps),
@@ -99,27 +99,31 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
     );
     let history = state.history.iter().flat_map(|r| {
         [
-            r.train[0],
-            r.train[1],
-            r.validation[0],
-            r.validation[1],
+            r.train[0].unwrap_or(f64::NAN),
+            r.train[1].unwrap_or(f64::NAN),
+            r.validation[0].unwrap_or(f64::NAN),
+            r.validation[1].unwrap_or(f64::NAN),
             r.learning_rate,
             r.scales[0],
             r.scales[1],
         ]
     });
     scalars("history", &history.collect::<Vec<_>>());
-    file.write(path, &serde_json::to_string(&header).unwrap_or_default())
+    let header = serde_json::to_string(&header).map_err(|source| ModelError::Serialise {
+        what: "the state of training",
+        source,
+    })?;
+    file.write(path, &header)
 }
 
 pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T>> {
-    let (reader, text) = TensorReader::open(path, "checkpoint")?;
+    let (reader, text) = TensorReader::open(path, FileKind::Checkpoint)?;
     let header: Header = serde_json::from_str(&text).map_err(|error| reader.damaged(error.to_string()))?;
     if header.format != FORMAT {
         let reason = format!("it has format {}, this version reads {FORMAT}", header.format);
         return Err(reader.damaged(reason));
     }
-    if header.fingerprint != problem.fingerprint() {
+    if header.fingerprint != problem.fingerprint()? {
         let reason = "it belongs to another configuration or other data: choose another folder or delete it";
         return Err(reader.damaged(reason));
     }
@@ -171,7 +175,9 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
         .iter()
         .zip(rows.chunks_exact(HISTORY_COLUMNS))
         .map(|(&(stage, epoch), row)| {
-            let (train, validation) = ([row[0], row[1]], [row[2], row[3]]);
+            // A loss that a stage does not use is stored as NaN.
+            let used = |loss: f64| Some(loss).filter(|loss| !loss.is_nan());
+            let (train, validation) = ([used(row[0]), used(row[1])], [used(row[2]), used(row[3])]);
             EpochRecord {
                 stage,
                 epoch,

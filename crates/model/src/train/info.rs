@@ -45,7 +45,7 @@ impl Stage {
     }
 }
 
-/// One epoch. A loss that the stage does not use is NaN in `train`; an infinite validation loss is a diverged free run.
+/// One epoch. A loss that the stage does not use is missing; an infinite validation loss is a diverged free run.
 ///
 /// The second loss is L_RQR-W, in the stage `likelihood` the negative log-likelihood (with the Bayesian KL in `train`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,9 +55,9 @@ pub struct EpochRecord {
     /// Epoch in the stage, from 1.
     pub epoch: usize,
     /// Mean L_MSE and second loss over the epoch's mini-batches, normalised units.
-    pub train: [f64; 2],
+    pub train: [Option<f64>; 2],
     /// L_MSE and second loss of free runs over the validation part.
-    pub validation: [f64; 2],
+    pub validation: [Option<f64>; 2],
     /// Step size.
     pub learning_rate: f64,
     /// GradNorm's s₁, s₂ after the epoch.
@@ -66,7 +66,7 @@ pub struct EpochRecord {
 
 /// An epoch as an observer sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct EpochProgress {
     /// The epoch.
     pub record: EpochRecord,
     /// Whether it is the best of its stage so far.
@@ -147,6 +147,13 @@ impl TrainInfo {
     #[must_use]
     pub fn epochs_run(&self) -> usize {
         self.stages.iter().map(|stage| stage.epochs).sum()
+    }
+
+    /// Whether somebody ended it early; the best epoch so far was kept.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        let interrupted = |stage: &StageInfo| matches!(stage.stopped, StopReason::Interrupted { .. });
+        self.stages.iter().any(interrupted)
     }
 
     /// One line on why training ended.

@@ -1,4 +1,4 @@
-//! Training: a checked configuration and a record in, a fitted [`IntervalModel`] and a [`TrainInfo`] out.
+//! Training: a checked configuration and a record in, a fitted [`Model`] and a [`TrainInfo`] out.
 
 mod cascades;
 mod checkpoint;
@@ -12,7 +12,6 @@ mod problem;
 mod stage;
 mod state;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,116 +19,113 @@ use intervalid_data::{Dataset, Normaliser, Split};
 use intervalid_interval::Real;
 
 use crate::config::FitConfig;
+use crate::control::{Control, Progress};
 use crate::error::{ModelError, Result};
-use crate::family::gaussian::GaussianModel;
-use crate::family::interval::IntervalModel;
-use crate::kind::Method;
+use crate::family::body::OfPrecision;
+use crate::kind::{Method, Precision};
+use crate::model::Model;
 
 pub use cascades::fit_cascades;
-pub use info::{EpochRecord, Progress, Stage, StageInfo, StopReason, TrainInfo};
+pub use info::{EpochProgress, EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
 pub use iteration::IterationBench;
 use problem::Problem;
 use stage::Worker;
 use state::State;
 
-/// Told of every epoch; `Break` ends training with the best model so far.
-pub type Observer<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
-
 /// Who watches a fit, and where it can be taken up again.
 #[derive(Default)]
 pub struct FitOptions<'a> {
-    /// Called after every epoch.
-    pub observer: Option<&'a mut Observer<'a>>,
+    /// Told of every epoch; a wish to stop ends training with the best model so far.
+    pub control: Control<'a>,
     /// Written after epochs and taken up if it exists: a fit killed at any point ends in the same bits.
     pub checkpoint: Option<&'a Path>,
-    /// Least time between two checkpoints; when the observer breaks off, one is written whatever the time.
+    /// Least time between two checkpoints; when training is ended early, one is written whatever the time.
     pub checkpoint_every: Duration,
 }
 
-/// Fits an interval network to the training part of a record, choosing the epoch by free runs over the validation part.
-///
-/// The test part is not looked at.
-///
-/// # Errors
-/// [`ModelError`] if an option is out of range, the record is too short for what was asked, a checkpoint is damaged or
-/// of another fit, or no epoch gave a finite result.
-pub fn fit<T: Real>(
+/// Fits a network to the training part of a record, choosing the epoch by free runs over the validation part.
+pub(crate) fn fit_network(
     dataset: &Dataset,
     split: &Split,
     config: &FitConfig,
     options: FitOptions<'_>,
-) -> Result<(IntervalModel<T>, TrainInfo)> {
-    check_interval(config)?;
-    let (problem, state, info) = train(dataset, split, config, options)?;
-    Ok((problem.into_interval(dataset, state), info))
-}
-
-/// Fits a network with Gaussian likelihood, as [`fit`] does an interval network.
-///
-/// # Errors
-/// Those of [`fit`].
-pub fn fit_gaussian<T: Real>(
-    dataset: &Dataset,
-    split: &Split,
-    config: &FitConfig,
-    options: FitOptions<'_>,
-) -> Result<(GaussianModel<T>, TrainInfo)> {
-    if !matches!(
-        config.model.method(),
-        Method::Bayesian | Method::Dropout | Method::Ensemble
-    ) {
-        return Err(ModelError::option(
-            "model",
-            config.model,
-            "a Bayesian, dropout or ensemble network",
-        ));
+) -> Result<(Model, TrainInfo)> {
+    match config.precision {
+        Precision::F32 => train::<f32>(dataset, split, config, options),
+        Precision::F64 => train::<f64>(dataset, split, config, options),
     }
-    let (problem, state, info) = train(dataset, split, config, options)?;
-    Ok((problem.into_gaussian(dataset, state), info))
 }
 
-/// The cascade's first stage alone, in units of `normaliser`: θ of the best epoch on the validation part.
-pub(crate) fn fit_crisp<T: Real>(
+/// The cascade's first stage alone, in single precision and in units of `normaliser`: θ of the best epoch on the validation
+/// part.
+///
+/// # Errors
+/// Those of [`Model::fit`].
+pub fn fit_crisp(
     dataset: &Dataset,
     split: &Split,
     normaliser: Normaliser,
     config: &FitConfig,
-    observer: &mut Observer<'_>,
-) -> Result<Vec<T>> {
+    control: Control<'_>,
+) -> Result<Vec<f64>> {
     check_interval(config)?;
-    let problem = Problem::<T>::in_units(normaliser, dataset, split, config)?;
+    let problem = Problem::<f32>::in_units(normaliser, dataset, split, config)?;
     let mut state = State::new(&problem)?;
     let clock = Clock {
         started: Instant::now(),
         epochs_before: 0,
     };
     let mut options = FitOptions {
-        observer: Some(observer),
+        control,
         ..FitOptions::default()
     };
     advance(&problem, &mut state, &mut options, &clock, 1)?;
-    Ok(state.theta)
+    Ok(state.theta.into_iter().map(f64::from).collect())
 }
 
-/// The cascade's second stage alone: margins around a θ that was found elsewhere, started on the scale of its errors.
+/// The cascade's second stage alone: margins around a θ that was found elsewhere, started as the configuration says.
 ///
 /// θ is in units of the training part of `split`.
-pub(crate) fn fit_margins<T: Real>(
+///
+/// # Errors
+/// Those of [`Model::fit`].
+pub fn fit_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: &[f64]) -> Result<Model> {
+    match config.precision {
+        Precision::F32 => margins_around::<f32>(dataset, split, config, theta, true),
+        Precision::F64 => margins_around::<f64>(dataset, split, config, theta, true),
+    }
+}
+
+/// The model that [`fit_margins`] starts from: θ with its initial margins.
+///
+/// # Errors
+/// Those of [`Model::fit`].
+pub fn initial_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: &[f64]) -> Result<Model> {
+    match config.precision {
+        Precision::F32 => margins_around::<f32>(dataset, split, config, theta, false),
+        Precision::F64 => margins_around::<f64>(dataset, split, config, theta, false),
+    }
+}
+
+fn margins_around<T: OfPrecision>(
     dataset: &Dataset,
     split: &Split,
     config: &FitConfig,
-    theta: Vec<T>,
-) -> Result<IntervalModel<T>> {
+    theta: &[f64],
+    trained: bool,
+) -> Result<Model> {
     check_interval(config)?;
     let problem = Problem::<T>::new(dataset, split, config)?;
     let mut state = State::new(&problem)?;
-    state.start_margins(&problem, theta);
-    let clock = Clock {
-        started: Instant::now(),
-        epochs_before: 0,
-    };
-    advance(&problem, &mut state, &mut FitOptions::default(), &clock, usize::MAX)?;
-    Ok(problem.into_interval(dataset, state))
+    state.start_margins(&problem, theta.iter().map(|&value| T::of(value)).collect());
+    if trained {
+        let clock = Clock {
+            started: Instant::now(),
+            epochs_before: 0,
+        };
+        advance(&problem, &mut state, &mut FitOptions::default(), &clock, usize::MAX)?;
+    }
+    Ok(problem.into_model(dataset, state))
 }
 
 fn check_interval(config: &FitConfig) -> Result<()> {
@@ -139,12 +135,12 @@ fn check_interval(config: &FitConfig) -> Result<()> {
     }
 }
 
-fn train<T: Real>(
+fn train<T: OfPrecision>(
     dataset: &Dataset,
     split: &Split,
     config: &FitConfig,
     mut options: FitOptions<'_>,
-) -> Result<(Problem<T>, State<T>, TrainInfo)> {
+) -> Result<(Model, TrainInfo)> {
     let started = Instant::now();
     let problem = Problem::<T>::new(dataset, split, config)?;
     let mut state = match options.checkpoint {
@@ -161,10 +157,10 @@ fn train<T: Real>(
     };
     advance(&problem, &mut state, &mut options, &clock, usize::MAX)?;
     let info = state.info(started.elapsed());
-    Ok((problem, state, info))
+    Ok((problem.into_model(dataset, state), info))
 }
 
-/// Runs stages until `end` of them are done or the observer breaks off.
+/// Runs stages until `end` of them are done or somebody ends it.
 fn advance<T: Real>(
     problem: &Problem<T>,
     state: &mut State<T>,
@@ -236,27 +232,25 @@ fn run_stage<T: Real>(
             checkpoint::write(path, problem, state)?;
             written = Instant::now();
         }
-        if let Some(observer) = &mut options.observer {
-            let done = state.history.len();
-            let left: usize = stages[state.stage..]
-                .iter()
-                .map(|&stage| config.stage_epochs(stage))
-                .sum();
-            let total = left + done - state.epoch;
-            let per_epoch = clock.started.elapsed().as_secs_f64() / (done - clock.epochs_before) as f64;
-            let progress = Progress {
-                record,
-                improved,
-                epochs_done: done,
-                epochs_total: total,
-                seconds_left: per_epoch * (total - done) as f64,
-            };
-            if observer(&progress).is_break() {
-                if let Some(path) = options.checkpoint.filter(|_| !is_due) {
-                    checkpoint::write(path, problem, state)?;
-                }
-                return Ok(StopReason::Interrupted { epoch: state.epoch });
+        let done = state.history.len();
+        let left: usize = stages[state.stage..]
+            .iter()
+            .map(|&stage| config.stage_epochs(stage))
+            .sum();
+        let total = left + done - state.epoch;
+        let per_epoch = clock.started.elapsed().as_secs_f64() / (done - clock.epochs_before) as f64;
+        let progress = Progress::Epoch(EpochProgress {
+            record,
+            improved,
+            epochs_done: done,
+            epochs_total: total,
+            seconds_left: per_epoch * (total - done) as f64,
+        });
+        if !options.control.tell(&progress) {
+            if let Some(path) = options.checkpoint.filter(|_| !is_due) {
+                checkpoint::write(path, problem, state)?;
             }
+            return Ok(StopReason::Interrupted { epoch: state.epoch });
         }
     }
     Ok(StopReason::Epochs)

@@ -9,10 +9,12 @@ use rand_distr::StandardNormal;
 use super::state::State;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::family::gaussian::{GaussianModel, Posterior, initial_posterior};
-use crate::family::interval::IntervalModel;
+use crate::family::body::{Networks, OfPrecision};
+use crate::family::gaussian::{GaussianNetworks, Posterior, initial_posterior};
+use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, Precision};
+use crate::model::Model;
 use crate::network::initialise::{Purpose, generator, initial_parameters};
 use crate::network::{Architecture, Block, Layout, Role};
 use crate::train::loss::RqrW;
@@ -73,7 +75,7 @@ impl<T: Real> Problem<T> {
                 precision: Precision::of::<T>(),
                 ..config.clone()
             },
-            parts: serde_json::to_string(&[&split.train, &split.validation]).unwrap_or_default(),
+            parts: as_json("the parts of a record", &[&split.train, &split.validation])?,
             member_seeds: (0..members).map(|_| seeds.next_u64()).collect(),
             layout: architecture.layout(),
             scaled: normaliser.scale(dataset),
@@ -185,8 +187,8 @@ impl<T: Real> Problem<T> {
     }
 
     /// What must agree for a checkpoint to belong to this fit.
-    pub(super) fn fingerprint(&self) -> String {
-        let config = serde_json::to_string(&self.config).unwrap_or_default();
+    pub(super) fn fingerprint(&self) -> Result<String> {
+        let config = as_json("a configuration", &self.config)?;
         let mut hash = Fnv::default();
         for experiment in self.scaled.experiments() {
             for channel in 0..experiment.inputs() {
@@ -196,43 +198,64 @@ impl<T: Real> Problem<T> {
                 hash.add(experiment.output(channel));
             }
         }
-        format!("{config} {} data {:016x} parts {}", T::NAME, hash.0, self.parts)
+        Ok(format!(
+            "{config} {} data {:016x} parts {}",
+            T::NAME,
+            hash.0,
+            self.parts
+        ))
+    }
+}
+
+impl<T: OfPrecision> Problem<T> {
+    /// The model that training has arrived at.
+    pub(super) fn into_model(self, dataset: &Dataset, state: State<T>) -> Model {
+        let interface = ModelInterface::new(dataset, self.normaliser.clone());
+        let mut config = self.config.clone();
+        let networks = match config.model.method() {
+            Method::Interval => Networks::Interval(vec![self.interval_network(state)]),
+            method => {
+                let networks = self.gaussian_networks(state);
+                // Fewer than asked for where training was interrupted.
+                if method == Method::Ensemble {
+                    config.members = networks.members.len();
+                }
+                Networks::Gaussian(networks)
+            }
+        };
+        Model::new(interface, config, T::body(networks))
     }
 
-    pub(super) fn into_interval(self, dataset: &Dataset, state: State<T>) -> IntervalModel<T> {
+    fn interval_network(self, state: State<T>) -> IntervalNetwork<T> {
         let mut margin_lower = vec![T::zero(); state.theta.len()];
         let mut margin_upper = margin_lower.clone();
         self.config.margin.apply(&state.raw.lower, &mut margin_lower);
         self.config.margin.apply(&state.raw.upper, &mut margin_upper);
-        IntervalModel {
+        IntervalNetwork {
             architecture: self.architecture,
             theta: state.theta,
             margin_lower,
             margin_upper,
-            interface: ModelInterface::new(dataset, self.normaliser),
-            config: self.config,
         }
     }
 
-    pub(super) fn into_gaussian(mut self, dataset: &Dataset, state: State<T>) -> GaussianModel<T> {
+    fn gaussian_networks(self, state: State<T>) -> GaussianNetworks<T> {
         let mut members = state.members;
         let mut spread = Vec::new();
         if self.config.model.method() == Method::Bayesian {
             spread = Posterior::new(&members[0]).spread();
             members[0].truncate(self.layout.len());
         }
-        // Fewer than asked for where training was interrupted.
-        if self.config.model.method() == Method::Ensemble {
-            self.config.members = members.len();
-        }
-        GaussianModel {
+        GaussianNetworks {
             architecture: self.architecture,
             members,
             spread,
-            interface: ModelInterface::new(dataset, self.normaliser),
-            config: self.config,
         }
     }
+}
+
+fn as_json(what: &'static str, value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|source| ModelError::Serialise { what, source })
 }
 
 /// FNV-1a: enough to notice that a checkpoint is of other data, stable across platforms and releases.

@@ -12,9 +12,12 @@ use super::state::State;
 use crate::network::batch_fill::fill;
 use crate::network::initialise::{Purpose, generator};
 use crate::network::{Frames, IntervalParameters, Network, Stepper, TILE, TrajectoryAdjoint};
-use crate::simulate::free_run::Run;
+use crate::simulate::free_run::FreeRun;
 use crate::train::margin::RawMargins;
 use crate::train::optim::clip;
+
+/// L_MSE and the second loss; the one that a stage does not use is missing.
+type Losses = [Option<f64>; 2];
 
 /// Buffers of a stage.
 pub(super) struct Worker<T> {
@@ -52,11 +55,13 @@ impl<T: Real> Worker<T> {
     }
 
     /// One epoch; returns the mean L_MSE and L_RQR-W, or nothing if one of them or a gradient was not finite.
-    pub(super) fn epoch(&mut self, problem: &Problem<T>, state: &mut State<T>, rate: f64) -> Option<[f64; 2]> {
+    pub(super) fn epoch(&mut self, problem: &Problem<T>, state: &mut State<T>, rate: f64) -> Option<Losses> {
         let config = &problem.config;
-        let (mut sums, mut batches) = ([0.0, 0.0], 0);
-        let mut count = |losses: [f64; 2]| {
-            sums = [sums[0] + losses[0], sums[1] + losses[1]];
+        let (mut sums, mut batches): (Losses, u32) = ([None, None], 0);
+        let mut count = |losses: Losses| {
+            for (sum, loss) in sums.iter_mut().zip(losses) {
+                *sum = loss.map(|loss| sum.unwrap_or(0.0) + loss);
+            }
             batches += 1;
         };
         let mut noise = generator(problem.seed(state.stage), Purpose::WeightNoise, state.epoch);
@@ -73,7 +78,7 @@ impl<T: Real> Worker<T> {
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
                     state.average(config.averaging);
-                    count([loss, f64::NAN]);
+                    count([Some(loss), None]);
                 }
             }
             Work::Joint(work) => {
@@ -99,7 +104,7 @@ impl<T: Real> Worker<T> {
                         return None;
                     }
                     state.average(config.averaging);
-                    count(losses);
+                    count(losses.map(Some));
                 }
             }
             Work::Margins(work) => {
@@ -110,7 +115,7 @@ impl<T: Real> Worker<T> {
                         return None;
                     }
                     state.average(config.averaging);
-                    count([f64::NAN, loss]);
+                    count([None, Some(loss)]);
                 }
             }
             Work::Likelihood(work) => {
@@ -124,26 +129,26 @@ impl<T: Real> Worker<T> {
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
                     state.average(config.averaging);
-                    count([f64::NAN, loss]);
+                    count([None, Some(loss)]);
                 }
             }
         }
-        Some(sums.map(|sum| sum / f64::from(batches)))
+        Some(sums.map(|sum| sum.map(|sum| sum / f64::from(batches))))
     }
 
     /// L_MSE and the second loss of free runs over the validation part; infinite if one diverges.
-    pub(super) fn validate(&mut self, problem: &Problem<T>, state: &State<T>) -> [f64; 2] {
+    pub(super) fn validate(&mut self, problem: &Problem<T>, state: &State<T>) -> Losses {
         let (theta, raw) = state.kept();
         match &self.stage {
-            Work::Likelihood(_) => validate_likelihood(problem, theta),
+            Work::Likelihood(_) => validate_likelihood(problem, theta).map(Some),
             Work::Crisp(_) => {
                 self.validation.simulate(problem, theta);
-                [self.validation.mse(problem), f64::NAN]
+                [Some(self.validation.mse(problem)), None]
             }
-            Work::Margins(_) => [self.validation.mse(problem), self.validation.rqr_w(problem, theta, raw)],
+            Work::Margins(_) => [self.validation.mse(problem), self.validation.rqr_w(problem, theta, raw)].map(Some),
             Work::Joint(_) => {
                 self.validation.simulate(problem, theta);
-                [self.validation.mse(problem), self.validation.rqr_w(problem, theta, raw)]
+                [self.validation.mse(problem), self.validation.rqr_w(problem, theta, raw)].map(Some)
             }
         }
     }
@@ -268,7 +273,7 @@ impl<T: Real> MarginWork<T> {
 
 /// Free runs over the validation part.
 struct Validation<T> {
-    runs: Vec<Run<T>>,
+    runs: Vec<FreeRun<T>>,
     network: Network<T>,
     parameters: IntervalParameters<T>,
     margins: [Vec<T>; 2],
@@ -276,7 +281,7 @@ struct Validation<T> {
 
 impl<T: Real> Validation<T> {
     fn new(problem: &Problem<T>) -> Self {
-        let run = |&window: &Window| Run::new(&problem.architecture, window, problem.config.initial);
+        let run = |&window: &Window| FreeRun::new(&problem.architecture, window, problem.config.initial);
         let zeros = vec![T::zero(); problem.layout.len()];
         Self {
             runs: problem.validation.iter().map(run).collect(),
@@ -319,7 +324,7 @@ impl<T: Real> Validation<T> {
         })
     }
 
-    fn mean(&self, problem: &Problem<T>, loss: impl Fn(&Run<T>, usize, f64) -> f64) -> f64 {
+    fn mean(&self, problem: &Problem<T>, loss: impl Fn(&FreeRun<T>, usize, f64) -> f64) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for run in &self.runs {
             if run.diverged_at.is_some() {

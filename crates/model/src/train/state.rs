@@ -103,7 +103,8 @@ impl<T: Real> State<T> {
 
     /// Files an epoch; returns whether it is the best one of its stage.
     pub(super) fn record(&mut self, record: EpochRecord, stage: Stage) -> bool {
-        let [mse, second] = record.validation;
+        // A missing loss is never the best.
+        let [mse, second] = record.validation.map(|loss| loss.unwrap_or(f64::INFINITY));
         // Spec section 6: a stage is judged by its own loss, the joint one by the mean of both.
         let loss = match stage {
             Stage::Crisp => mse,

@@ -1,6 +1,5 @@
 //! Tests through the public interface, by concern.
 
-mod auto;
 mod baselines;
 mod recovery;
 mod reproducibility;

@@ -3,7 +3,7 @@
 use intervalid_data::{
     InitialState, Lags, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem, WindowConfig,
 };
-use intervalid_model::{FitConfig, FitOptions, ModelKind, Strategy, evaluate, fit};
+use intervalid_model::{FitConfig, FitOptions, Model, ModelKind, Strategy, evaluate};
 
 struct Found {
     /// Root mean square distance of the point prediction from the noise-free output, in noise standard deviations.
@@ -17,7 +17,7 @@ struct Found {
 fn identify(record: &SyntheticRecord, config: &FitConfig) -> Found {
     let dataset = record.dataset();
     let split = Split::new(dataset, SplitFractions::new(0.5, 0.2, 0.3).unwrap()).unwrap();
-    let (model, _) = fit::<f32>(dataset, &split, config, FitOptions::default()).unwrap();
+    let (model, _) = Model::fit(dataset, &split, config, FitOptions::default()).unwrap();
     let bands = model.simulate(dataset, &split.test).unwrap();
     let band = &bands[0];
     let tail = (1.0 - config.coverage) / 2.0;

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use intervalid_data::{Dataset, InitialState, Lags, ReadOptions, Split, WindowConfig, known_dataset, load};
 use intervalid_model::{
-    FitConfig, FitOptions, IntervalModel, MarginActivation, ModelError, ModelKind, Stage, StopReason, Strategy, fit,
+    Control, FitConfig, FitOptions, MarginActivation, Model, ModelError, ModelKind, Precision, Progress, Stage,
+    StopReason, Strategy,
 };
 
 pub(crate) fn hair_dryer() -> (Dataset, Split) {
@@ -33,11 +34,12 @@ fn cascade_margins_leave_theta_untouched_bit_for_bit() {
             margin_output: 0.1,
             ..base.clone()
         };
-        let (first, _) = fit::<f32>(&dataset, &split, &base, FitOptions::default()).unwrap();
-        let (second, _) = fit::<f32>(&dataset, &split, &other, FitOptions::default()).unwrap();
-        let bits = |theta: &[f32]| theta.iter().map(|t| t.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(first.theta()), bits(second.theta()));
-        assert_ne!(first.margins(), second.margins());
+        let (first, _) = Model::fit(&dataset, &split, &base, FitOptions::default()).unwrap();
+        let (second, _) = Model::fit(&dataset, &split, &other, FitOptions::default()).unwrap();
+        let (first, second) = (&first.network_parameters()[0], &second.network_parameters()[0]);
+        let bits = |theta: &[f64]| theta.iter().map(|t| t.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&first.theta), bits(&second.theta));
+        assert_ne!(first.margin_lower, second.margin_lower);
     }
 }
 
@@ -52,9 +54,9 @@ fn training_lowers_both_losses() {
                     epochs: 12,
                     ..small(network, strategy)
                 };
-                let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+                let (_, info) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
                 for stage in &info.stages {
-                    let losses: Vec<[f64; 2]> = info
+                    let losses: Vec<[Option<f64>; 2]> = info
                         .history
                         .iter()
                         .filter(|r| r.stage == stage.stage)
@@ -68,7 +70,7 @@ fn training_lowers_both_losses() {
                     };
                     for &loss in used {
                         assert!(
-                            last[loss] < first[loss],
+                            last[loss].unwrap() < first[loss].unwrap(),
                             "{network:?} {strategy:?} {margin:?} {:?}",
                             stage.stage
                         );
@@ -83,7 +85,7 @@ fn training_lowers_both_losses() {
 fn joint_scales_sum_to_one_in_every_epoch() {
     let (dataset, split) = hair_dryer();
     let config = small(ModelKind::Inode, Strategy::Joint);
-    let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+    let (_, info) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
     assert_eq!(info.history.len(), 4);
     for record in &info.history {
         assert!((record.scales[0] + record.scales[1] - 1.0).abs() < 1e-12 && record.scales.iter().all(|&s| s > 0.0));
@@ -95,7 +97,7 @@ fn joint_scales_sum_to_one_in_every_epoch() {
 fn bands_contain_the_point_prediction_in_physical_units() {
     let (dataset, split) = hair_dryer();
     for network in [ModelKind::Inode, ModelKind::Ilstm] {
-        let (model, _) = fit::<f32>(
+        let (model, _) = Model::fit(
             &dataset,
             &split,
             &small(network, Strategy::Cascade),
@@ -118,9 +120,9 @@ fn a_step_that_explodes_is_a_result_or_a_clear_error_never_a_silent_model() {
         learning_rate: 1e30,
         ..small(ModelKind::Inode, Strategy::Cascade)
     };
-    match fit::<f32>(&dataset, &split, &config, FitOptions::default()) {
+    match Model::fit(&dataset, &split, &config, FitOptions::default()) {
         Ok((model, info)) => {
-            assert!(model.theta().iter().all(|t| t.is_finite()));
+            assert!(model.network_parameters()[0].theta.iter().all(|t| t.is_finite()));
             assert!(
                 info.stages
                     .iter()
@@ -139,9 +141,12 @@ fn a_step_that_explodes_is_a_result_or_a_clear_error_never_a_silent_model() {
 fn observers_see_every_epoch_and_can_stop() {
     let (dataset, split) = hair_dryer();
     let config = small(ModelKind::Inode, Strategy::Joint);
-    let mut seen = Vec::new();
-    let mut observer = |progress: &intervalid_model::Progress| {
-        seen.push((
+    let seen = std::sync::Mutex::new(Vec::new());
+    let observer = |progress: &Progress| {
+        let Progress::Epoch(progress) = progress else {
+            panic!("training has epochs")
+        };
+        seen.lock().unwrap().push((
             progress.epochs_done,
             progress.epochs_total,
             progress.record.learning_rate,
@@ -153,11 +158,15 @@ fn observers_see_every_epoch_and_can_stop() {
         }
     };
     let options = FitOptions {
-        observer: Some(&mut observer),
+        control: Control {
+            observer: Some(&observer),
+            ..Control::default()
+        },
         checkpoint: None,
         ..FitOptions::default()
     };
-    let (model, info) = fit::<f32>(&dataset, &split, &config, options).unwrap();
+    let (model, info) = Model::fit(&dataset, &split, &config, options).unwrap();
+    let seen = seen.into_inner().unwrap();
     assert_eq!(seen.iter().map(|s| (s.0, s.1)).collect::<Vec<_>>(), [(1, 4), (2, 4)]);
     assert_eq!(info.stages[0].stopped, StopReason::Interrupted { epoch: 2 });
     assert!(model.simulate(&dataset, &split.test).is_ok());
@@ -172,7 +181,7 @@ fn patience_stops_a_stage_that_no_longer_improves() {
         learning_rate: 0.05,
         ..small(ModelKind::Inode, Strategy::Joint)
     };
-    let (_, info) = fit::<f32>(&dataset, &split, &config, FitOptions::default()).unwrap();
+    let (_, info) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
     let stage = info.stages[0];
     assert!(
         matches!(stage.stopped, StopReason::Patience { .. }),
@@ -187,7 +196,7 @@ fn bad_options_and_short_records_are_refused_before_any_work() {
     let (dataset, split) = hair_dryer();
     let base = small(ModelKind::Inode, Strategy::Cascade);
     let message = |config: FitConfig| {
-        fit::<f32>(&dataset, &split, &config, FitOptions::default())
+        Model::fit(&dataset, &split, &config, FitOptions::default())
             .unwrap_err()
             .to_string()
     };
@@ -226,11 +235,12 @@ fn a_linear_path_starts_near_the_arx_fit() {
         linear_path: true,
         initial: InitialState::Measured,
         lags: Lags { nx: 3, nd: 2, ny: 4 },
+        precision: Precision::F64,
         epochs: 1,
         learning_rate: 1e-9,
         ..small(ModelKind::Inode, Strategy::Cascade)
     };
-    let (model, _) = fit::<f64>(&dataset, &split, &config, FitOptions::default()).unwrap();
+    let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
     let bands = model.simulate(&dataset, &split.test).unwrap();
     let evaluation = intervalid_model::evaluate(&dataset, &bands, 0.9).unwrap();
     let fit_percent = evaluation.all.fit_percent.unwrap();
@@ -244,8 +254,8 @@ fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
         epochs: 20,
         ..small(ModelKind::Inode, Strategy::Cascade)
     };
-    let fitted = |config: &FitConfig| fit::<f32>(&dataset, &split, config, FitOptions::default()).unwrap().0;
-    let norm = |model: &IntervalModel<f32>| model.theta().iter().map(|w| w * w).sum::<f32>();
+    let fitted = |config: &FitConfig| Model::fit(&dataset, &split, config, FitOptions::default()).unwrap().0;
+    let norm = |model: &Model| model.network_parameters()[0].theta.iter().map(|w| w * w).sum::<f64>();
     let plain = fitted(&base);
     let decayed = fitted(&FitConfig {
         weight_decay: 5.0,
@@ -258,7 +268,7 @@ fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
         norm(&plain)
     );
 
-    let width = |model: &IntervalModel<f32>| -> f64 {
+    let width = |model: &Model| -> f64 {
         let bands = model.simulate(&dataset, &split.validation).unwrap();
         bands[0].upper[0]
             .iter()
@@ -279,7 +289,7 @@ fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
         miss_factor: 6.0,
         ..long
     });
-    assert_eq!(wide.theta(), usual.theta());
+    assert_eq!(wide.network_parameters()[0].theta, usual.network_parameters()[0].theta);
     assert!(
         width(&wide) > 1.05 * width(&usual),
         "{} {}",

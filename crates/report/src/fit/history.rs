@@ -1,14 +1,42 @@
 //! How training went.
 
-use intervalid_model::{EpochRecord, Stage, TrainInfo};
+use intervalid_model::{EpochRecord, Stage};
+use intervalid_workflow::{SearchRecord, Training};
 
 use crate::chart::{Chart, LinesChart, Series, SeriesStyle};
 use crate::column::rounded;
 use crate::text::significant;
 
+/// How the losses went.
+pub(super) fn charts(training: &Training) -> Vec<Chart> {
+    match training {
+        Training::One(info) => epochs(&info.history),
+        Training::Search(record) => descent(record),
+    }
+}
+
+/// The error on held-out blocks after every Gauss–Newton step of the chosen network.
+fn descent(record: &SearchRecord) -> Vec<Chart> {
+    if record.descent.len() < 2 {
+        return Vec::new();
+    }
+    vec![Chart::Lines(LinesChart {
+        title: "Squared error on held-out blocks".to_owned(),
+        x_label: "step".to_owned(),
+        y_label: "MSE, normalised".to_owned(),
+        x: (0..record.descent.len()).map(|step| step as f64).collect(),
+        series: vec![Series {
+            name: "mean over held-out blocks".to_owned(),
+            values: rounded(record.descent.iter().copied()),
+            style: SeriesStyle::Line,
+        }],
+        log: true,
+        ..LinesChart::default()
+    })]
+}
+
 /// Losses, weights of the losses where they moved, and the learning rate.
-pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
-    let history = &info.history;
+fn epochs(history: &[EpochRecord]) -> Vec<Chart> {
     if history.is_empty() {
         return Vec::new();
     }
@@ -16,9 +44,9 @@ pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
         Stage::Likelihood => "likelihood",
         _ => "RQR-W",
     };
-    let series = |name: &str, value: fn(&EpochRecord) -> f64| Series {
+    let series = |name: &str, value: fn(&EpochRecord) -> Option<f64>| Series {
         name: name.to_owned(),
-        values: rounded(history.iter().map(value)),
+        values: rounded(history.iter().map(|epoch| value(epoch).unwrap_or(f64::NAN))),
         style: SeriesStyle::Line,
     };
     let chart = |title: &str, y_label: &str, log: bool, series: Vec<Series>| {
@@ -46,8 +74,7 @@ pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
             series("validation, free run", |epoch| epoch.validation[0]),
         ],
     )];
-    let has = |value: fn(&EpochRecord) -> f64| history.iter().any(|epoch| !value(epoch).is_nan());
-    if has(|epoch| epoch.train[1]) {
+    if history.iter().any(|epoch| epoch.train[1].is_some()) {
         // A likelihood may be negative.
         let log = history[0].stage != Stage::Likelihood;
         charts.push(chart(
@@ -66,24 +93,32 @@ pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
             "weight",
             false,
             vec![
-                series("s₁, squared error", |epoch| epoch.scales[0]),
-                series("s₂, band", |epoch| epoch.scales[1]),
+                series("s₁, squared error", |epoch| Some(epoch.scales[0])),
+                series("s₂, band", |epoch| Some(epoch.scales[1])),
             ],
         ));
     }
-    // Gauss–Newton steps have none.
-    if has(|epoch| epoch.learning_rate) {
-        let rate = Series {
-            style: SeriesStyle::Step,
-            ..series("learning rate", |epoch| epoch.learning_rate)
-        };
-        charts.push(chart("Learning rate", "step size", true, vec![rate]));
-    }
+    let rate = Series {
+        style: SeriesStyle::Step,
+        ..series("learning rate", |epoch| Some(epoch.learning_rate))
+    };
+    charts.push(chart("Learning rate", "step size", true, vec![rate]));
     charts
 }
 
 /// One sentence per stage.
-pub(super) fn stages(info: &TrainInfo) -> Vec<String> {
+pub(super) fn stages(training: &Training) -> Vec<String> {
+    let info = match training {
+        Training::One(info) => info,
+        Training::Search(record) if record.descent.len() < 2 => return Vec::new(),
+        Training::Search(record) => {
+            return vec![format!(
+                "The chosen network took {} Gauss–Newton steps; the error on held-out blocks was least after {}.",
+                record.descent.len() - 1,
+                record.steps
+            )];
+        }
+    };
     let stages = info.stages.iter();
     stages
         .map(|stage| {

@@ -1,6 +1,5 @@
 //! The page of a fit.
 
-mod baseline;
 mod coverage;
 mod data;
 mod elasticity;
@@ -11,7 +10,8 @@ mod search;
 mod story;
 
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{AutoInfo, Band, Evaluation, Model, TrainInfo, evaluate};
+use intervalid_model::{Band, Evaluation};
+use intervalid_workflow::FitOutcome;
 use serde::Serialize;
 
 use crate::chart::Chart;
@@ -20,15 +20,14 @@ use crate::page::Page;
 use crate::table::{METRIC_HEADINGS, MetricRow};
 use crate::text::{asked, reading};
 
-pub use baseline::Baseline;
-
 /// Simulations of one part of a record.
 #[derive(Clone, Copy, Debug)]
-pub struct PartBands<'a> {
+struct PartBands<'a> {
     /// Such as `test`.
-    pub name: &'a str,
-    /// The simulations; none where the part is empty.
-    pub bands: &'a [Band],
+    name: &'static str,
+    /// The simulations; never none.
+    bands: &'a [Band],
+    evaluation: &'a Evaluation,
 }
 
 /// What a fit leaves behind for its page.
@@ -38,26 +37,35 @@ pub struct FitReport<'a> {
     pub dataset: &'a Dataset,
     /// Its parts.
     pub split: &'a Split,
-    /// The fitted model.
-    pub model: &'a Model,
-    /// How it was trained.
-    pub info: &'a TrainInfo,
-    /// Free runs: test first, then validation and training.
-    pub parts: &'a [PartBands<'a>],
-    /// The test part with the band that follows the measured outputs.
-    pub online: &'a [Band],
-    /// Which samples of the test part lie outside the region of the training data, where the model knows it.
-    pub extrapolated: Option<&'a [Vec<bool>]>,
-    /// How the model was found, if by search.
-    pub search: Option<&'a AutoInfo>,
-    /// A linear model on the same record; none where the model is one.
-    pub baseline: Option<&'a Baseline>,
-    /// Where the settings come from.
-    pub preset: &'a str,
+    /// The fit.
+    pub outcome: &'a FitOutcome,
     /// `config.toml`.
     pub config: &'a str,
     /// Commands that repeat the fit.
     pub commands: &'a [String],
+}
+
+impl<'a> FitReport<'a> {
+    /// Free runs: test first, then validation and training; parts that are empty are left out.
+    fn parts(&self) -> Vec<PartBands<'a>> {
+        let FitOutcome {
+            runs, metrics, train, ..
+        } = self.outcome;
+        let parts: [(&'static str, &'a [Band], &'a Option<Evaluation>); 3] = [
+            ("test", &runs.test, &metrics.test),
+            ("validation", &runs.validation, &metrics.validation),
+            ("training", &runs.train, train),
+        ];
+        let part = |(name, bands, evaluation): (_, _, &'a Option<Evaluation>)| {
+            let evaluation = evaluation.as_ref()?;
+            Some(PartBands {
+                name,
+                bands,
+                evaluation,
+            })
+        };
+        parts.into_iter().filter_map(part).collect()
+    }
 }
 
 /// Everything on the page.
@@ -102,23 +110,20 @@ struct BaselineView {
 /// # Errors
 /// If the bands do not belong to the record.
 pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
-    let (dataset, model) = (report.dataset, report.model);
+    let FitReport { dataset, outcome, .. } = *report;
+    let model = &outcome.model;
     let coverage = model.config().coverage;
-    let mut evaluations: Vec<(&str, Evaluation)> = Vec::new();
-    for part in report.parts.iter().filter(|part| !part.bands.is_empty()) {
-        evaluations.push((part.name, evaluate(dataset, part.bands, coverage)?));
-    }
+    let parts = report.parts();
     let mut metrics: Vec<MetricRow> = Vec::new();
-    for (name, evaluation) in &evaluations {
-        metrics.extend(rows(name, evaluation, coverage));
-        if *name == "test" && !report.online.is_empty() {
-            let online = evaluate(dataset, report.online, coverage)?;
-            metrics.extend(rows("test, online band", &online, coverage));
+    for part in &parts {
+        metrics.extend(rows(part.name, part.evaluation, coverage));
+        if let ("test", Some(online)) = (part.name, &outcome.metrics.test_online) {
+            metrics.extend(rows("test, online band", online, coverage));
         }
     }
-    let judged = report.parts.iter().find(|part| !part.bands.is_empty());
+    let judged = parts.first();
     let bands = judged.map_or(&[][..], |part| part.bands);
-    let story = story::tell(report, &evaluations);
+    let story = story::tell(report, judged);
     let content = Content {
         title: format!("{}: {}", dataset.name(), story.model),
         dataset: dataset.name().to_owned(),
@@ -132,27 +137,27 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         parts: runs::views(report)?,
         headings: METRIC_HEADINGS.to_vec(),
         metrics,
-        readings: evaluations.first().map_or_else(Vec::new, |(_, evaluation)| {
-            let outputs = evaluation.outputs.iter();
+        readings: judged.map_or_else(Vec::new, |part| {
+            let outputs = part.evaluation.outputs.iter();
             outputs
                 .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage)))
                 .collect()
         }),
-        search: report.search.map(search::view),
-        extrapolation: report.extrapolated.map(search::extrapolation),
-        baseline: report.baseline.map(|baseline| BaselineView {
+        search: outcome.metrics.search.as_ref().map(search::view),
+        extrapolation: outcome.runs.extrapolated.as_deref().map(search::extrapolation),
+        baseline: outcome.baseline.as_ref().map(|baseline| BaselineView {
             name: baseline.label(),
             rows: rows(&baseline.label(), &baseline.test, coverage),
         }),
         residuals: residuals::views(dataset, bands)?,
         coverage_charts: coverage::views(dataset, bands, coverage)?,
-        history: history::charts(report.info),
-        stages: history::stages(report.info),
+        history: history::charts(&outcome.training),
+        stages: history::stages(&outcome.training),
         elasticity: elasticity::view(model),
         data: data::view(dataset, report.split),
         config: report.config.to_owned(),
         commands: report.commands.to_vec(),
-        train_seconds: report.info.duration.as_secs_f64(),
+        train_seconds: outcome.metrics.train_seconds,
     };
     Ok(Page::new("fit", content))
 }

@@ -31,8 +31,9 @@ struct RunView {
 }
 
 pub(super) fn views(report: &FitReport<'_>) -> Result<Vec<PartView>> {
-    let views = report.parts.iter().filter(|part| !part.bands.is_empty());
-    views
+    let parts = report.parts();
+    parts
+        .iter()
         .map(|part| {
             let left_out = part.bands.len().saturating_sub(SHOWN);
             let mut note = format!(
@@ -76,10 +77,10 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
     let band = &bands[index];
     let end = band.first + band.len();
     let experiment = &dataset.experiments()[band.experiment];
-    let coverage = report.model.config().coverage;
+    let coverage = report.outcome.model.config().coverage;
     let mut charts = Vec::new();
     // The model knows the units even where the columns were named one by one.
-    for (output, channel) in report.model.interface().outputs.iter().enumerate() {
+    for (output, channel) in report.outcome.model.interface().outputs.iter().enumerate() {
         let run = align(dataset, &bands[index..=index], output)?[0];
         let unscored = band.len() - run.target.len();
         let inside = run.inside().enumerate();
@@ -94,7 +95,7 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
             lower: Column::new(band.lower[output].iter().copied()),
             upper: Column::new(band.upper[output].iter().copied()),
             online: online(report, index, output, part),
-            extrapolated: match (report.extrapolated, part) {
+            extrapolated: match (&report.outcome.runs.extrapolated, part) {
                 (Some(flags), "test") => flags.get(index).map_or_else(Vec::new, |flags| stretches(flags)),
                 _ => Vec::new(),
             },
@@ -107,7 +108,7 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
 
 /// The test part's band that follows the measured outputs.
 fn online(report: &FitReport<'_>, index: usize, output: usize, part: &str) -> Option<[Column; 2]> {
-    let band = report.online.get(index).filter(|_| part == "test")?;
+    let band = report.outcome.runs.online.get(index).filter(|_| part == "test")?;
     let column = |values: &[Vec<f64>]| Column::new(values[output].iter().copied());
     Some([column(&band.lower), column(&band.upper)])
 }

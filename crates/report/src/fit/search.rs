@@ -1,6 +1,6 @@
 //! How a model was found, and what its bands promise.
 
-use intervalid_model::{AutoInfo, CandidateInfo};
+use intervalid_search::{CandidateInfo, SearchInfo};
 use serde::Serialize;
 
 use crate::text::{count, percent, significant};
@@ -29,7 +29,7 @@ struct CandidateRow {
     cells: Vec<String>,
 }
 
-pub(super) fn view(info: &AutoInfo) -> SearchView {
+pub(super) fn view(info: &SearchInfo) -> SearchView {
     let mut words = vec![format!("Why this one: {}.", info.why)];
     if info.members > 1 {
         words.push(format!(
@@ -57,13 +57,13 @@ pub(super) fn view(info: &AutoInfo) -> SearchView {
         findings: info
             .findings
             .iter()
-            .map(|finding| (finding.kind.to_owned(), finding.text.clone()))
+            .map(|finding| (finding.kind.name().to_owned(), finding.text.clone()))
             .collect(),
         candidates: info.candidates.iter().take(SHOWN).map(row).collect(),
         more: info.candidates.len().saturating_sub(SHOWN),
         words,
         cautions: info.warning.iter().cloned().collect(),
-        guarantees: info.guarantees.map(str::to_owned).to_vec(),
+        guarantees: info.guarantees.clone(),
     }
 }
 

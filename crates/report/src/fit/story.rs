@@ -1,10 +1,10 @@
 //! A fit in plain words.
 
 use intervalid_data::InitialState;
-use intervalid_model::{Evaluation, Method, Metrics, Model};
+use intervalid_model::{Method, Metrics, Model};
 use serde::Serialize;
 
-use super::FitReport;
+use super::{FitReport, PartBands};
 use crate::text::{asked, count, listed, percent, significant};
 
 /// Differences below this share are none to a reader.
@@ -29,26 +29,29 @@ pub(super) struct Fact {
 }
 
 /// Tells what was done and what came of it; the first evaluation judges.
-pub(super) fn tell(report: &FitReport<'_>, evaluations: &[(&str, Evaluation)]) -> Story {
-    let judged = evaluations.first();
-    let baseline = report.baseline.map(|baseline| &baseline.test.all);
-    let coverage = report.model.config().coverage;
-    let mut lead = vec![what_was_done(report), how_it_starts(report.model.config().initial)];
+pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> Story {
+    let model = &report.outcome.model;
+    let baseline = report.outcome.baseline.as_ref().map(|baseline| &baseline.test.all);
+    let coverage = model.config().coverage;
+    let mut lead = vec![what_was_done(report), how_it_starts(model.config().initial)];
     let mut cautions = Vec::new();
     let mut facts = Vec::new();
-    if let Some((part, evaluation)) = judged {
+    if let Some(PartBands {
+        name: part, evaluation, ..
+    }) = judged
+    {
         let metrics = &evaluation.all;
         lead.push(result(part, metrics, coverage));
         lead.extend(baseline.and_then(|baseline| beside_linear(metrics, baseline)));
         facts = numbers(report, metrics, coverage);
         cautions = doubts(part, metrics, coverage);
     }
-    if judged.is_none_or(|(part, _)| *part != "test") {
+    if judged.is_none_or(|part| part.name != "test") {
         cautions
             .push("There is no test part: nothing here was judged on samples that training had not seen.".to_owned());
     }
     Story {
-        model: name(report.model),
+        model: name(model),
         lead,
         cautions,
         facts,
@@ -67,8 +70,12 @@ fn name(model: &Model) -> String {
 
 fn what_was_done(report: &FitReport<'_>) -> String {
     let FitReport {
-        dataset, split, model, ..
+        dataset,
+        split,
+        outcome,
+        ..
     } = report;
+    let model = &outcome.model;
     let channels = |channels: &[intervalid_data::Channel]| listed(channels.iter().map(|channel| channel.name.as_str()));
     let every = dataset
         .sample_time()
@@ -88,7 +95,7 @@ fn what_was_done(report: &FitReport<'_>) -> String {
         },
         model.config().lags,
         count(model.parameters(), "parameter"),
-        report.preset,
+        outcome.metrics.preset.name(),
         dataset.name(),
         count(dataset.samples(), "sample"),
         count(split.train.samples(), "sample"),
@@ -144,8 +151,8 @@ fn verdict(what: &str, ours: f64, linear: f64) -> String {
 }
 
 fn numbers(report: &FitReport<'_>, metrics: &Metrics, coverage: f64) -> Vec<Fact> {
-    let linear = report.baseline.map(|baseline| baseline.test.all);
-    let unit = match report.model.interface().outputs.as_slice() {
+    let linear = report.outcome.baseline.as_ref().map(|baseline| baseline.test.all);
+    let unit = match report.outcome.model.interface().outputs.as_slice() {
         [only] => only.unit.clone().map_or_else(String::new, |unit| format!(" {unit}")),
         _ => String::new(),
     };

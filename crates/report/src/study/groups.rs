@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use intervalid_study::figures::model_label;
-use intervalid_study::{Cell, Prediction, RunRecord, RunState, Spec, Store};
+use intervalid_study::{Cell, RunRecord, RunState, Spec, Store, StoredBand};
 use serde::Serialize;
 
 use crate::chart::{Axis, BandChart, Chart};
@@ -133,7 +133,7 @@ fn band(store: &Store, runs: &[&RunRecord], left: &mut usize) -> Result<(Option<
     Ok((Some(chart(first, run)), note))
 }
 
-fn chart(prediction: &Prediction, run: &RunRecord) -> Chart {
+fn chart(prediction: &StoredBand, run: &RunRecord) -> Chart {
     let column = |values: &[f32]| Column::new(values.iter().map(|&value| f64::from(value)));
     let is_outside = |k: &usize| {
         let target = prediction.target[*k];

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use intervalid_data::{Channel, Dataset, Experiment, ReadOptions, Split, SplitFractions, WienerSystem, load};
-use intervalid_model::{
-    AutoConfig, AutoInfo, AutoOptions, Band, FitConfig, FitOptions, Model, ModelKind, Strategy, TrainInfo, fit_auto,
-};
-use intervalid_report::{Baseline, Comparison, FitReport, Page, PartBands, compare_page, fit_page, study_page};
+use intervalid_model::{ModelKind, Strategy};
+use intervalid_report::{Comparison, FitReport, Page, compare_page, fit_page, study_page};
 use intervalid_study::{RunOptions, Spec, run_study};
+use intervalid_workflow::{FitRequest, Settings, TrainOptions};
 
 pub(crate) fn hair_dryer() -> Dataset {
     load(&["hair-dryer"], None, &ReadOptions::default()).expect("built in")
@@ -56,45 +55,33 @@ fn parts(dataset: &Dataset) -> Split {
 
 /// The page of a short fit.
 pub(crate) fn fit(dataset: &Dataset, model: ModelKind, strategy: Strategy) -> Page {
-    let split = parts(dataset);
-    let config = FitConfig {
-        epochs: 4,
-        margin_epochs: None,
-        hidden: vec![6, 5],
-        ..FitConfig::paper("hair-dryer", model, strategy)
+    let settings = Settings {
+        model: Some(model),
+        strategy: Some(strategy),
+        epochs: Some(4),
+        hidden: Some(vec![6, 5]),
+        ..Settings::default()
     };
-    let (model, info) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("a fit");
-    page(dataset, &split, (&model, &info), None)
+    page(dataset, &FitRequest::one(&settings, "hair-dryer").expect("settings"))
 }
 
 /// The page of a short search.
 pub(crate) fn search(dataset: &Dataset, rounds: usize) -> Page {
-    let split = parts(dataset);
-    let config = AutoConfig {
-        rounds,
-        ..AutoConfig::default()
+    let settings = Settings {
+        rounds: Some(rounds),
+        ..Settings::default()
     };
-    let found = fit_auto(dataset, &split, &config, &AutoOptions::default()).expect("a search");
-    page(dataset, &split, (&found.model, &found.training), Some(&found.info))
+    page(dataset, &FitRequest::search(&settings).expect("settings"))
 }
 
-fn page(dataset: &Dataset, split: &Split, (model, info): (&Model, &TrainInfo), search: Option<&AutoInfo>) -> Page {
-    let simulate = |part| -> Vec<Band> { model.simulate(dataset, part).expect("a simulation") };
-    let [test, validation, train] = [&split.test, &split.validation, &split.train].map(simulate);
-    let baseline = Baseline::fit(dataset, split, model.config()).expect("a linear model");
-    let extrapolated = model.extrapolated(dataset, &test).expect("flags");
-    let parts = [("test", &test), ("validation", &validation), ("training", &train)];
+fn page(dataset: &Dataset, request: &FitRequest) -> Page {
+    let split = parts(dataset);
+    let trained = request.train(dataset, &split, TrainOptions::default()).expect("a fit");
+    let outcome = trained.evaluate(dataset, &split, 1).expect("simulations");
     let report = FitReport {
         dataset,
-        split,
-        model,
-        info,
-        parts: &parts.map(|(name, bands)| PartBands { name, bands }),
-        online: &model.online(dataset, &test).expect("a band"),
-        extrapolated: extrapolated.as_deref(),
-        search,
-        baseline: baseline.as_ref(),
-        preset: "paper",
+        split: &split,
+        outcome: &outcome,
         config: "epochs = 4\n",
         commands: &["intervalid fit hair-dryer".to_owned()],
     };

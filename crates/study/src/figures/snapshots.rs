@@ -4,7 +4,7 @@ use intervalid_figure::{BandPanel, BandPlot, Style, Theme};
 
 use super::{NamedFigure, labels};
 use crate::error::Result;
-use crate::predictions::Prediction;
+use crate::predictions::StoredBand;
 use crate::record::RunRecord;
 use crate::store::Store;
 
@@ -70,7 +70,7 @@ pub fn snapshots(store: &Store) -> Result<Vec<NamedFigure>> {
     Ok(figures)
 }
 
-fn panel(title: &str, prediction: &Prediction) -> BandPanel {
+fn panel(title: &str, prediction: &StoredBand) -> BandPanel {
     let column = |values: &[f32]| values.iter().take(SAMPLES).map(|&value| f64::from(value)).collect();
     BandPanel {
         title: title.to_owned(),

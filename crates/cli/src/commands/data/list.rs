@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use intervalid_data::{CATALOGUE, KnownDataset, ReadOptions, available_names, known_dataset, load};
+use intervalid_workflow::check_data_dir;
 use serde::Serialize;
 
 use crate::error::Failure;
 use crate::format::{seconds, table};
 use crate::output::Output;
-use crate::request::check_data_dir;
 
 /// Larger files of the data folder are named but not read, so that a list stays quick.
 const LARGEST_FILE_READ: u64 = 64 << 20;

@@ -6,12 +6,13 @@ use intervalid_data::{
     ChannelSummary, DataError, Dataset, DeadTimeConfig, InitialState, LagCandidate, LagSearchConfig, Lags, Split,
     SplitFractions, Summary, describe, estimate_dead_time, suggest_lags,
 };
+use intervalid_workflow::{RecordRequest, SplitSource};
 use serde::Serialize;
 
 use crate::error::Failure;
 use crate::format::{count, percent, seconds, significant, table};
 use crate::output::Output;
-use crate::request::{DataRequest, SplitSource};
+use crate::request::split_label;
 
 /// More experiments than this are listed with `--verbose` only.
 const EXPERIMENTS_LISTED: usize = 12;
@@ -83,7 +84,7 @@ struct LagReport {
 }
 
 /// Describes the data and what they suggest for a first model.
-pub(crate) fn run(request: &DataRequest, output: &Output) -> Result<(), Failure> {
+pub(crate) fn run(request: &RecordRequest, output: &Output) -> Result<(), Failure> {
     let started = Instant::now();
     let reading = format!("reading {}", request.label());
     let dataset = output.working(&reading, || request.load())?;
@@ -95,7 +96,7 @@ pub(crate) fn run(request: &DataRequest, output: &Output) -> Result<(), Failure>
     print(&report, output)
 }
 
-fn report(dataset: &Dataset, request: &DataRequest, output: &Output) -> Report {
+fn report(dataset: &Dataset, request: &RecordRequest, output: &Output) -> Report {
     let known = request.known;
     let summary = describe(dataset);
     let mut notes = Vec::new();
@@ -228,7 +229,7 @@ fn print(report: &Report, output: &Output) -> Result<(), Failure> {
             split.train,
             split.validation,
             split.test,
-            split.chosen_by.label(),
+            split_label(split.chosen_by),
         ))?;
     }
     print_dead_time(report, output)?;

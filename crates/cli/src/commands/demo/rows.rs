@@ -1,12 +1,12 @@
 //! The data and what every model of the demo leaves behind.
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, KnownDataset, Lags, Split, known_dataset};
-use intervalid_model::{Band, Evaluation, IntervalModel, Metrics, ModelKind, Strategy, TrainInfo, evaluate};
+use intervalid_data::{Dataset, KnownDataset, Lags, ReadOptions, Split, known_dataset};
+use intervalid_model::{Evaluation, Method, Metrics, ModelKind, Strategy};
+use intervalid_workflow::{FitOutcome, FitRequest, RecordRequest, Settings, TrainOptions};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::request::DataRequest;
 
 /// The data set the demo tells about.
 const DATASET: &str = "hair-dryer";
@@ -24,55 +24,82 @@ impl Prepared {
     /// Loads and splits the hair dryer.
     pub(super) fn new() -> Result<Self, Failure> {
         let known = known_dataset(DATASET).ok_or_else(|| Failure::run(anyhow!("no built-in data set {DATASET}")))?;
-        let request = DataRequest::built_in(known);
-        let dataset = request.load()?;
-        let split = request.split(&dataset)?;
+        let request = RecordRequest::new(vec![DATASET.to_owned()], None, ReadOptions::default(), None);
+        let (dataset, split) = request.read()?;
         Ok(Self { known, dataset, split })
     }
 
-    /// Metrics of bands over any part.
-    pub(super) fn evaluate(&self, bands: &[Band]) -> Result<Evaluation, Failure> {
-        Ok(evaluate(&self.dataset, bands, COVERAGE)?)
+    /// Fits one model with the paper's settings for this record and judges it.
+    pub(super) fn fit(&self, settings: &Settings, options: TrainOptions<'_>) -> Result<FitOutcome, Failure> {
+        let request = FitRequest::one(settings, self.known.name)?;
+        let trained = request.train(&self.dataset, &self.split, options)?;
+        Ok(trained.evaluate(&self.dataset, &self.split, 1)?)
     }
 }
 
-/// One fitted model: a row of the table. Fields are named as those of `fit --json`.
-#[derive(Debug, Serialize)]
-pub(super) struct ModelRow {
-    /// As in the table.
+/// A fitted model under its name in the table.
+pub(super) struct Fitted {
     pub(super) name: &'static str,
-    pub(super) model: ModelKind,
-    pub(super) lags: Lags,
-    /// Crisp parameters; every one of a network has two margins besides.
-    pub(super) parameters: usize,
-    #[serde(flatten)]
-    pub(super) training: Option<Training>,
-    pub(super) test: Evaluation,
-    pub(super) validation: Evaluation,
-    #[serde(skip)]
-    pub(super) bands: Vec<Band>,
+    pub(super) outcome: FitOutcome,
 }
 
-impl ModelRow {
-    /// Metrics on the test part; the hair dryer has one output.
-    pub(super) fn metrics(&self) -> &Metrics {
-        &self.test.all
+impl Fitted {
+    /// Whether it is a network.
+    pub(super) fn is_network(&self) -> bool {
+        self.outcome.model.kind().method() != Method::Linear
     }
+
+    /// Metrics on the test part; the hair dryer has one output.
+    pub(super) fn metrics(&self) -> Metrics {
+        self.outcome
+            .metrics
+            .test
+            .as_ref()
+            .map(|test| test.all)
+            .unwrap_or_default()
+    }
+
+    /// Its row in the JSON object.
+    pub(super) fn row(&self) -> ModelRow<'_> {
+        let FitOutcome { metrics, model, .. } = &self.outcome;
+        ModelRow {
+            name: self.name,
+            model: metrics.model,
+            lags: model.config().lags,
+            parameters: metrics.parameters,
+            training: self.is_network().then(|| Training {
+                strategy: model.config().strategy,
+                seed: metrics.seed,
+                epochs_run: metrics.epochs_run,
+                stopped_because: &metrics.stopped_because,
+                train_seconds: metrics.train_seconds,
+            }),
+            test: metrics.test.as_ref(),
+            validation: metrics.validation.as_ref(),
+        }
+    }
+}
+
+/// One fitted model in the JSON object. Fields are named as those of `fit --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct ModelRow<'a> {
+    name: &'a str,
+    model: ModelKind,
+    lags: Lags,
+    /// Crisp parameters; every one of a network has two margins besides.
+    parameters: usize,
+    #[serde(flatten)]
+    training: Option<Training<'a>>,
+    test: Option<&'a Evaluation>,
+    validation: Option<&'a Evaluation>,
 }
 
 /// How a network was trained.
 #[derive(Debug, Serialize)]
-pub(super) struct Training {
-    pub(super) strategy: Strategy,
-    pub(super) seed: u64,
-    pub(super) epochs_run: usize,
-    pub(super) stopped_because: String,
-    pub(super) train_seconds: f64,
-}
-
-/// A row whose model is a network.
-pub(super) struct Fitted {
-    pub(super) row: ModelRow,
-    pub(super) model: IntervalModel<f32>,
-    pub(super) info: TrainInfo,
+struct Training<'a> {
+    strategy: Strategy,
+    seed: u64,
+    epochs_run: usize,
+    stopped_because: &'a str,
+    train_seconds: f64,
 }

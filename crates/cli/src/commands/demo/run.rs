@@ -4,8 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use intervalid_data::{DataError, DeadTimeConfig, estimate_dead_time};
-use intervalid_model::Model;
-use intervalid_report::{Baseline, FitReport, PartBands};
+use intervalid_report::FitReport;
 use serde::Serialize;
 
 use super::rows::{COVERAGE, Fitted, ModelRow, Prepared};
@@ -35,7 +34,7 @@ struct Report<'a> {
     preset: &'a str,
     coverage: f64,
     dead_time: Option<usize>,
-    models: Vec<&'a ModelRow>,
+    models: Vec<ModelRow<'a>>,
     /// The model that the files are of.
     chosen: &'a str,
     out: &'a Path,
@@ -58,25 +57,25 @@ pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<
     ];
     let networks = networks::fit_all(&prepared, epochs, output).inspect_err(|_| folder.abandon())?;
     let chosen = choose(&networks).ok_or_else(|| Failure::run(anyhow!("no network was fitted")))?;
-    let rows: Vec<&ModelRow> = linear.iter().chain(networks.iter().map(|fitted| &fitted.row)).collect();
+    let models: Vec<&Fitted> = linear.iter().chain(&networks).collect();
 
     let report = Report {
         dataset: prepared.known.name,
         preset: "paper",
         coverage: COVERAGE,
         dead_time,
-        models: rows.clone(),
-        chosen: chosen.row.name,
+        models: models.iter().map(|fitted| fitted.row()).collect(),
+        chosen: chosen.name,
         out,
         files: FILES,
     };
     write(&folder, &prepared, chosen, &report)?;
-    write_page(&folder, &prepared, chosen, &linear[1])?;
+    write_page(&folder, &prepared, chosen)?;
     if output.is_json() {
         return output.json(&report);
     }
-    story::results(&rows, &prepared, output)?;
-    story::next(folder.path(), &chosen.row, output)
+    story::results(&models, &prepared, output)?;
+    story::next(folder.path(), chosen, output)
 }
 
 fn dead_time(prepared: &Prepared) -> Result<Option<usize>, DataError> {
@@ -86,48 +85,34 @@ fn dead_time(prepared: &Prepared) -> Result<Option<usize>, DataError> {
 
 /// The network with the better interval score on the validation part: the test part may not choose what it judges.
 fn choose(networks: &[Fitted]) -> Option<&Fitted> {
-    let score = |fitted: &&Fitted| fitted.row.validation.all.interval_score.unwrap_or(f64::INFINITY);
+    let score = |fitted: &&Fitted| {
+        let validation = fitted.outcome.metrics.validation.as_ref();
+        validation
+            .and_then(|validation| validation.all.interval_score)
+            .unwrap_or(f64::INFINITY)
+    };
     networks.iter().min_by(|a, b| score(a).total_cmp(&score(b)))
 }
 
 fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
     let [predictions, history, model, .., metrics] = FILES;
     let test = &prepared.split.test;
-    let text = predictions_csv(&prepared.dataset, test, &chosen.row.bands, &Extras::default())?;
+    let text = predictions_csv(&prepared.dataset, test, &chosen.outcome.runs.test, &Extras::default())?;
     folder.write(predictions, text.as_bytes())?;
-    folder.write(history, history_csv(&chosen.info).as_bytes())?;
-    chosen.model.save(folder.path().join(model))?;
+    folder.write(history, history_csv(&chosen.outcome.training).as_bytes())?;
+    chosen.outcome.model.save(folder.path().join(model))?;
     // Last, so that metrics are of a complete folder.
     let text = serde_json::to_string_pretty(report)? + "\n";
     folder.write(metrics, text.as_bytes())
 }
 
 /// The page of the chosen network, with the linear model beside it.
-fn write_page(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, linear: &ModelRow) -> Result<(), Failure> {
-    let Prepared { dataset, split, .. } = prepared;
-    let validation = chosen.model.simulate(dataset, &split.validation)?;
-    let train = chosen.model.simulate(dataset, &split.train)?;
-    let parts = [
-        ("test", &chosen.row.bands),
-        ("validation", &validation),
-        ("training", &train),
-    ];
-    let model = Model::from(chosen.model.clone());
+fn write_page(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted) -> Result<(), Failure> {
     let report = FitReport {
-        dataset,
-        split,
-        model: &model,
-        info: &chosen.info,
-        parts: &parts.map(|(name, bands)| PartBands { name, bands }),
-        online: &model.online(dataset, &chosen.row.bands)?,
-        extrapolated: None,
-        search: None,
-        baseline: Some(&Baseline {
-            lags: linear.lags,
-            test: linear.test.clone(),
-        }),
-        preset: "paper",
-        config: &toml::to_string(model.config()).map_err(Failure::run)?,
+        dataset: &prepared.dataset,
+        split: &prepared.split,
+        outcome: &chosen.outcome,
+        config: &toml::to_string(chosen.outcome.model.config()).map_err(Failure::run)?,
         commands: &["intervalid demo".to_owned()],
     };
     write_report(folder, &report)?;

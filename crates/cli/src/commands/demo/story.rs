@@ -6,7 +6,7 @@ use intervalid_data::{Lags, Split};
 use intervalid_model::{CWC_ETA, Metrics};
 use intervalid_report::reading;
 
-use super::rows::{COVERAGE, ModelRow, Prepared};
+use super::rows::{COVERAGE, Fitted, Prepared};
 use super::run::FILES;
 use crate::error::Failure;
 use crate::format::{count, percent, seconds, significant, table};
@@ -69,7 +69,7 @@ pub(super) fn models(prepared: &Prepared, lags: Lags, epochs: Option<usize>, out
 }
 
 /// The table, and what it says.
-pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) -> Result<(), Failure> {
+pub(super) fn results(rows: &[&Fitted], prepared: &Prepared, output: &Output) -> Result<(), Failure> {
     output.story("\nThe test: a free run over the test part. Only its first output is known to a model.\n")?;
     let unit = prepared
         .known
@@ -86,7 +86,7 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
             pinaw,
             cwc,
             ..
-        } = *row.metrics();
+        } = row.metrics();
         vec![
             row.name.to_owned(),
             cell(rmse, |rmse| significant(rmse, 3)),
@@ -105,7 +105,7 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
          CWC    PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))), as shares; lower is better\n",
     ))?;
     for row in rows {
-        output.story(format_args!("{}: {}", row.name, reading(row.metrics(), COVERAGE)))?;
+        output.story(format_args!("{}: {}", row.name, reading(&row.metrics(), COVERAGE)))?;
     }
     if rows
         .iter()
@@ -127,10 +127,10 @@ fn cell(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
 }
 
 /// Whether the networks were worth it, on the numbers of the test part.
-fn comparison(rows: &[&ModelRow]) -> Vec<String> {
-    let (networks, linear): (Vec<&ModelRow>, Vec<&ModelRow>) = rows.iter().partition(|row| row.training.is_some());
+fn comparison(rows: &[&Fitted]) -> Vec<String> {
+    let (networks, linear): (Vec<&Fitted>, Vec<&Fitted>) = rows.iter().partition(|row| row.is_network());
     let least = |measure: fn(&Metrics) -> Option<f64>| {
-        let values = linear.iter().filter_map(|row| measure(row.metrics()));
+        let values = linear.iter().filter_map(|row| measure(&row.metrics()));
         values.min_by(f64::total_cmp)
     };
     let (Some(rmse), Some(score)) = (least(|m| m.rmse), least(|m| m.interval_score)) else {
@@ -163,7 +163,7 @@ fn verdict(arx: f64, network: f64) -> String {
 }
 
 /// Where things are, and what to do now.
-pub(super) fn next(folder: &Path, chosen: &ModelRow, output: &Output) -> Result<(), Failure> {
+pub(super) fn next(folder: &Path, chosen: &Fitted, output: &Output) -> Result<(), Failure> {
     let [predictions, history, model, _, report, metrics] = FILES;
     output.story(format_args!(
         "\nWritten to {} for the {}, the better network on the validation part:\n  \

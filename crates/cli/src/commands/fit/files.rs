@@ -1,10 +1,12 @@
 //! The folder of a fit.
 
-use intervalid_data::{Dataset, Split};
-use intervalid_model::{FitResult, FitRuns, Model, TrainInfo};
-use intervalid_report::{Baseline, FitReport, PartBands};
+use std::path::Path;
 
-use super::auto::candidates_csv;
+use intervalid_report::FitReport;
+use intervalid_workflow::FitMetrics;
+use serde::Serialize;
+
+use super::candidates::candidates_csv;
 use crate::error::Failure;
 use crate::history::history_csv;
 use crate::pages::{REPORT, REPORT_DATA, write_report};
@@ -34,64 +36,40 @@ pub(super) const FILES: [&str; 8] = [
     REPORT,
 ];
 
-/// A finished fit with its simulations.
-pub(super) struct Fitted<'a> {
-    pub(super) dataset: &'a Dataset,
-    pub(super) split: &'a Split,
-    pub(super) model: &'a Model,
-    pub(super) info: &'a TrainInfo,
-    pub(super) runs: &'a FitRuns,
-    pub(super) baseline: Option<&'a Baseline>,
-    pub(super) result: &'a FitResult,
-    /// `config.toml`.
-    pub(super) config: &'a str,
-    /// The command that repeats the fit.
-    pub(super) command: String,
+/// `fit --json`: the numbers, and where the files are.
+#[derive(Serialize)]
+pub(super) struct FitJson<'a> {
+    #[serde(flatten)]
+    pub(super) metrics: &'a FitMetrics,
+    pub(super) out: &'a Path,
 }
 
-impl Fitted<'_> {
-    /// Writes everything.
-    pub(super) fn write(&self, folder: &OutFolder) -> Result<(), Failure> {
-        // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
-        folder.remove(METRICS)?;
-        self.model
-            .save(folder.path().join(MODEL))
-            .inspect_err(|_| folder.abandon())?;
-        folder.write(CONFIG, self.config.as_bytes())?;
-        let extras = Extras {
-            extrapolated: self.runs.extrapolated.as_deref(),
-            online: None,
-        };
-        let predictions = predictions_csv(self.dataset, &self.split.test, &self.runs.test, &extras)?;
-        folder.write(PREDICTIONS, predictions.as_bytes())?;
-        folder.write(HISTORY, history_csv(self.info).as_bytes())?;
-        match &self.result.search {
-            Some(info) => folder.write(CANDIDATES, candidates_csv(info).as_bytes())?,
-            None => folder.remove(CANDIDATES)?,
-        }
-        let FitRuns {
-            test,
-            validation,
-            train,
-            ..
-        } = self.runs;
-        let parts = [("test", test), ("validation", validation), ("training", train)];
-        let report = FitReport {
-            dataset: self.dataset,
-            split: self.split,
-            model: self.model,
-            info: self.info,
-            parts: &parts.map(|(name, bands)| PartBands { name, bands }),
-            online: &self.runs.online,
-            extrapolated: self.runs.extrapolated.as_deref(),
-            search: self.result.search.as_ref(),
-            baseline: self.baseline,
-            preset: self.result.preset,
-            config: self.config,
-            commands: std::slice::from_ref(&self.command),
-        };
-        write_report(folder, &report)?;
-        let text = serde_json::to_string_pretty(self.result)? + "\n";
-        folder.write(METRICS, text.as_bytes())
+/// Writes everything; `report` holds the fit with its texts.
+pub(super) fn write(folder: &OutFolder, report: &FitReport<'_>, out: &Path) -> Result<(), Failure> {
+    let outcome = report.outcome;
+    // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
+    folder.remove(METRICS)?;
+    outcome
+        .model
+        .save(folder.path().join(MODEL))
+        .inspect_err(|_| folder.abandon())?;
+    folder.write(CONFIG, report.config.as_bytes())?;
+    let extras = Extras {
+        extrapolated: outcome.runs.extrapolated.as_deref(),
+        online: None,
+    };
+    let predictions = predictions_csv(report.dataset, &report.split.test, &outcome.runs.test, &extras)?;
+    folder.write(PREDICTIONS, predictions.as_bytes())?;
+    folder.write(HISTORY, history_csv(&outcome.training).as_bytes())?;
+    match outcome.training.search() {
+        Some(info) => folder.write(CANDIDATES, candidates_csv(info).as_bytes())?,
+        None => folder.remove(CANDIDATES)?,
     }
+    write_report(folder, report)?;
+    let metrics = FitJson {
+        metrics: &outcome.metrics,
+        out,
+    };
+    let text = serde_json::to_string_pretty(&metrics)? + "\n";
+    folder.write(METRICS, text.as_bytes())
 }

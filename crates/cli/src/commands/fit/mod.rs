@@ -1,9 +1,8 @@
 //! `intervalid fit`.
 
-mod auto;
+mod candidates;
 mod config;
 mod files;
-mod plan;
 mod run;
 
 pub(crate) use config::ConfigFile;

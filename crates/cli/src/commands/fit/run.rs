@@ -1,27 +1,23 @@
 //! The order of events of `fit`.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 use anyhow::anyhow;
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{
-    AutoInfo, FitConfig, FitOptions, FitResult, FitRuns, Model, ModelError, Plan, StopReason, TrainInfo,
-    calibrate_on_blocks,
-};
-use intervalid_report::Baseline;
+use intervalid_model::{Control, FileKind, ModelError, Progress};
+use intervalid_report::FitReport;
+use intervalid_workflow::{FitRequest, TrainOptions, Trained, WorkflowError};
 
-use super::auto::search;
 use super::config::{ConfigFile, config_toml};
-use super::files::{CONFIG, FILES, Fitted};
-use super::plan::{check, plan};
+use super::files::{CONFIG, FILES, FitJson, write};
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::count;
 use crate::interrupt;
 use crate::output::Output;
 use crate::pages::repeat_command;
-use crate::request::{DataRequest, threads};
+use crate::request::{record, settings, threads};
 use crate::summary;
 use crate::write::{OutFolder, out_of_space, refuse_replacing};
 
@@ -31,30 +27,23 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
 
-/// At most this much work is lost by a crash; a checkpoint of every epoch would cost more than the epochs.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
-
 /// Fits a model, evaluates it on the parts it was not trained on and writes its folder.
 pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = ConfigFile::load(args.config.as_deref())?;
     let mut data = args.data.clone();
     file.fill(&mut data)?;
-    let request = DataRequest::new(&data, global);
-    let name = request.known.map_or("", |known| known.name);
-    let plan = plan(args, &file, name)?;
-    if args.print_config {
-        let text = config_toml(&plan, &data)?;
-        return if output.is_json() {
-            let table: toml::Table = text.parse().map_err(Failure::run)?;
-            output.json(&table)
-        } else {
-            Ok(output.result(text.trim_end())?)
-        };
+    let record = record(&data, global);
+    let request = FitRequest::new(&settings(args).over(file.settings), record.known_name())?;
+    if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
+        return Err(WorkflowError::BudgetWithoutSearch.into());
     }
-    let dataset = request.load()?;
-    let about = |failure: Failure| failure.about(&request.label());
-    let split = request.split(&dataset).map_err(|error| about(error.into()))?;
-    check(&plan, &dataset, &split).map_err(about)?;
+    if args.print_config {
+        return print_config(&config_toml(&request, &data)?, output);
+    }
+    let about = |failure: Failure| failure.about(&record.label());
+    let dataset = record.load()?;
+    let split = record.split(&dataset).map_err(|error| about(error.into()))?;
+    request.check(&dataset, &split).map_err(|error| about(error.into()))?;
     for name in FILES {
         refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
     }
@@ -68,123 +57,115 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     ));
 
     let checkpoint = folder.path().join(CHECKPOINT);
-    if !plan.has_checkpoint() && checkpoint.exists() {
+    if !request.has_checkpoint() && checkpoint.exists() {
         let found = anyhow!(
             "{}: an interrupted fit of a network is in this folder",
             checkpoint.display()
         );
         return Err(Failure::input(found).with_hint(STALE));
     }
-    let fitted: Result<(Model, TrainInfo, Option<AutoInfo>), Failure> = match &plan {
-        Plan::One { config, calibrate } => {
-            train(&dataset, &split, config, &checkpoint, output).and_then(|(model, info)| {
-                let model = match calibrate {
-                    true => output
-                        .working("calibrating on held-out blocks", || {
-                            calibrate_on_blocks(&dataset, &split, model, threads(args.threads), interrupt::flag())
-                        })
-                        .map_err(not_calibrated)?,
-                    false => model,
-                };
-                Ok((model, info, None))
-            })
-        }
-        Plan::Search(config) => {
-            search(args, config, &dataset, &split, output).map(|fit| (fit.model, fit.training, Some(fit.info)))
-        }
-    };
-    let (model, info, search) = fitted.inspect_err(|_| folder.abandon()).map_err(about)?;
-    let runs = FitRuns::simulate(&model, &dataset, &split, threads(args.threads))?;
-    let baseline = Baseline::fit(&dataset, &split, model.config()).unwrap_or_else(|error| {
+    let trained = train(&request, &dataset, &split, &checkpoint, args, output)
+        .inspect_err(|_| folder.abandon())
+        .map_err(about)?;
+    let outcome = trained.evaluate(&dataset, &split, threads(args.threads))?;
+    if let Some(error) = &outcome.baseline_error {
         output.warning(format_args!("no linear model to compare with: {error}"));
-        None
-    });
-    let result = FitResult::new(
-        &dataset,
-        plan.preset(),
-        (&model, &info),
-        search,
-        &runs,
-        args.out.clone(),
-    )?;
+    }
     output.detail(format_args!(
         "{}: {} in {:.1} s, {}",
-        result.model,
-        count(result.epochs_run, "epoch"),
-        result.train_seconds,
-        result.stopped_because
+        outcome.metrics.model,
+        count(outcome.metrics.epochs_run, "epoch"),
+        outcome.metrics.train_seconds,
+        outcome.metrics.stopped_because
     ));
 
-    let finished = Fitted {
+    let report = FitReport {
         dataset: &dataset,
         split: &split,
-        model: &model,
-        info: &info,
-        runs: &runs,
-        baseline: baseline.as_ref(),
-        config: &config_toml(&plan.repeatable(&model, result.search.as_ref()), &data)?,
-        command: repeat_command(&data, global, &folder.path().join(CONFIG).display().to_string()),
-        result: &result,
+        outcome: &outcome,
+        config: &config_toml(&outcome.request, &data)?,
+        commands: &[repeat_command(
+            &data,
+            global,
+            &folder.path().join(CONFIG).display().to_string(),
+        )],
     };
-    finished.write(&folder)?;
+    write(&folder, &report, &args.out)?;
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);
     if output.is_json() {
-        return output.json(&result);
+        return output.json(&FitJson {
+            metrics: &outcome.metrics,
+            out: &args.out,
+        });
     }
-    summary::fit(&result, &model, output)
+    summary::fit(&outcome, &args.out, output)
+}
+
+fn print_config(text: &str, output: &Output) -> Result<(), Failure> {
+    if output.is_json() {
+        let table: toml::Table = text.parse().map_err(Failure::run)?;
+        return output.json(&table);
+    }
+    Ok(output.result(text.trim_end())?)
 }
 
 fn train(
+    request: &FitRequest,
     dataset: &Dataset,
     split: &Split,
-    config: &FitConfig,
     checkpoint: &Path,
+    args: &FitArgs,
     output: &Output,
-) -> Result<(Model, TrainInfo), Failure> {
+) -> Result<Trained, Failure> {
     interrupt::listen();
     let was_there = checkpoint.exists();
     let bars = output.bars();
-    let bar = bars.add(config.model.name());
-    let mut observer = |progress: &_| bar.observe(progress);
-    let options = FitOptions {
-        observer: Some(&mut observer),
-        checkpoint: Some(checkpoint),
-        checkpoint_every: CHECKPOINT_EVERY,
+    let bar = match request {
+        FitRequest::One { config, .. } => bars.add(config.model.name()),
+        FitRequest::Search(_) => bars.add_search(),
     };
-    let (model, info) = Model::fit(dataset, split, config, options).map_err(|error| match error {
-        ModelError::Interrupted { epoch } => interrupted(epoch),
-        ModelError::Format { what: "checkpoint", .. } => Failure::from(error).with_hint(STALE),
-        // What the disk held before it was full is worth going on from.
-        ModelError::File { ref source, .. } if out_of_space(source) => Failure::from(error)
-            .with_hint("free some space and run the same command again, or name another folder with --out DIR"),
-        error => {
-            if !was_there {
-                // Nothing was learnt that would be worth going on from.
-                let _ = std::fs::remove_file(checkpoint);
-            }
-            Failure::from(error)
+    let observer = |progress: &Progress| bar.observe(progress);
+    let options = TrainOptions {
+        control: Control {
+            observer: Some(&observer),
+            cancel: Some(interrupt::flag()),
+            // A time beyond all clocks is no limit.
+            deadline: args.budget.and_then(|budget| Instant::now().checked_add(budget)),
+        },
+        threads: threads(args.threads),
+        checkpoint: request.has_checkpoint().then_some(checkpoint),
+        ..TrainOptions::default()
+    };
+    request.train(dataset, split, options).map_err(|error| {
+        let is_worth_keeping = match &error {
+            WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => true,
+            WorkflowError::Model(ModelError::Format { what, .. }) => *what == FileKind::Checkpoint,
+            // What the disk held before it was full is worth going on from.
+            WorkflowError::Model(ModelError::File { source, .. }) => out_of_space(source),
+            _ => false,
+        };
+        if !was_there && !is_worth_keeping {
+            let _ = std::fs::remove_file(checkpoint);
         }
-    })?;
-    let is_interrupted = info
-        .stages
-        .iter()
-        .any(|stage| matches!(stage.stopped, StopReason::Interrupted { .. }));
-    if is_interrupted {
-        return Err(interrupted(info.epochs_run()));
-    }
-    Ok((model, info))
+        failure(error)
+    })
 }
 
-fn not_calibrated(error: ModelError) -> Failure {
-    match error {
-        ModelError::Interrupted { .. } => Failure::run(anyhow!("interrupted while calibrating"))
-            .with_hint("run the same command again: training is not repeated"),
-        error => error.into(),
-    }
-}
-
-fn interrupted(epochs: usize) -> Failure {
-    let failure = Failure::run(anyhow!("interrupted after {}", count(epochs, "epoch")));
-    failure.with_hint("run the same command again to go on from there")
+/// What to do about training that failed.
+fn failure(error: WorkflowError) -> Failure {
+    let hint = match &error {
+        WorkflowError::Interrupted { .. } => "run the same command again to go on from there",
+        WorkflowError::Cancelled { stage: "calibration" } => "run the same command again: training is not repeated",
+        WorkflowError::Cancelled { .. } => "run the same command again to start over",
+        WorkflowError::Model(ModelError::Format {
+            what: FileKind::Checkpoint,
+            ..
+        }) => STALE,
+        WorkflowError::Model(ModelError::File { source, .. }) if out_of_space(source) => {
+            "free some space and run the same command again, or name another folder with --out DIR"
+        }
+        _ => return error.into(),
+    };
+    Failure::from(error).with_hint(hint)
 }

@@ -114,7 +114,8 @@ fn share_inside(block: &Scores, scale: f64) -> f64 {
 }
 
 /// Standard error of the mean of a few values.
-pub(crate) fn standard_error(values: &[f64]) -> f64 {
+#[must_use]
+pub fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     if n < 2.0 {
         return 0.0;
@@ -154,7 +155,8 @@ fn correlation_time(scores: &[Scores], scale: f64) -> f64 {
 
 /// The smallest value that at least the share `level` of n+1 exchangeable values does not exceed: the one of rank
 /// ⌈level·(n+1)⌉, at most n. Zero without values.
-pub(crate) fn quantile(mut values: Vec<f64>, level: f64) -> f64 {
+#[must_use]
+pub fn quantile(mut values: Vec<f64>, level: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let rank = (level * (values.len() + 1) as f64).ceil() as usize;
     rank.clamp(1, values.len().max(1))

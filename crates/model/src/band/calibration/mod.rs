@@ -4,7 +4,6 @@ mod blocks;
 mod online;
 mod scaling;
 
-pub use blocks::{BlockScores, calibrate};
-pub(crate) use blocks::{quantile, standard_error};
+pub use blocks::{BlockScores, calibrate, quantile, standard_error};
 pub use online::{OnlineBand, OnlineConstants, online_bands};
 pub use scaling::{Calibration, Scaling};

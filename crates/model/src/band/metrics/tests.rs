@@ -1,6 +1,7 @@
 use intervalid_data::{Channel, Experiment};
 use serde_json::json;
 
+use super::json::MEASURES;
 use super::*;
 
 fn close(found: Option<f64>, expected: f64) -> bool {

@@ -13,5 +13,5 @@ mod predictive;
 pub(crate) use bayesian::{Posterior, initial_posterior};
 pub(crate) use dropout::draw_masks;
 pub(crate) use likelihood::{gaussian_nll, negative_log_likelihood};
-pub use model::GaussianModel;
+pub(crate) use model::GaussianNetworks;
 pub(crate) use predictive::Predictive;

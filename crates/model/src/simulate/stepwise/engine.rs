@@ -1,18 +1,18 @@
 //! The kinds of models that run step by step, behind one set of calls.
 
 use super::linear::Linear;
-use super::networks::Networks;
+use super::networks::IntervalNetworks;
 use super::state::MemberState;
 use crate::error::{ModelError, Result};
+use crate::family::body::{Body, Networks};
 use crate::interface::ModelInterface;
-use crate::kind::Method;
 use crate::model::Model;
 
 /// A model's own part of a simulation.
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
-    F32(Networks<f32>),
-    F64(Networks<f64>),
+    F32(IntervalNetworks<f32>),
+    F64(IntervalNetworks<f64>),
     Linear(Linear),
 }
 
@@ -29,17 +29,13 @@ macro_rules! each {
 
 impl Engine {
     pub(super) fn new(model: &Model) -> Result<Self> {
-        Ok(match model {
-            Model::IntervalF32(model) => Self::F32(Networks::new(std::slice::from_ref(model))),
-            Model::IntervalF64(model) => Self::F64(Networks::new(std::slice::from_ref(model))),
-            Model::IntervalEnsembleF32(model) => Self::F32(Networks::new(model.members())),
-            Model::IntervalEnsembleF64(model) => Self::F64(Networks::new(model.members())),
-            Model::Linear(model) => Self::Linear(Linear::new(model)),
-            Model::GaussianF32(_) | Model::GaussianF64(_) => {
-                return Err(ModelError::NotStepwise {
-                    model: model.kind(),
-                    reason: refusal(model.kind().method()),
-                });
+        let coverage = model.config().coverage;
+        Ok(match model.body() {
+            Body::F32(Networks::Interval(members)) => Self::F32(IntervalNetworks::new(members, coverage)),
+            Body::F64(Networks::Interval(members)) => Self::F64(IntervalNetworks::new(members, coverage)),
+            Body::Linear(arx) => Self::Linear(Linear::new(arx, model.interface())),
+            Body::F32(Networks::Gaussian(_)) | Body::F64(Networks::Gaussian(_)) => {
+                return Err(ModelError::NotStepwise { model: model.kind() });
             }
         })
     }
@@ -79,21 +75,5 @@ impl Engine {
 
     pub(super) fn restore(&mut self, inputs: &[f64], members: &[MemberState]) {
         each!(self, engine => engine.restore(inputs, members));
-    }
-}
-
-/// Why a baseline has no step of its own, and what to use instead.
-fn refusal(method: Method) -> &'static str {
-    match method {
-        Method::Bayesian => {
-            "its band is made of many random draws of the whole network at every sample; fit inode or ilstm, whose band is one pass"
-        }
-        Method::Dropout => {
-            "its band is made of many randomly thinned networks at every sample; fit inode or ilstm, whose band is one pass"
-        }
-        Method::Ensemble => {
-            "its members feed back their common mean, which needs all of them and a Gaussian read-out; fit inode or ilstm, which also come as ensembles (--preset auto)"
-        }
-        Method::Interval | Method::Linear => "it is not supported",
     }
 }

@@ -4,7 +4,7 @@ use intervalid_data::ArxModel;
 
 use super::history::{InputTaps, push_outputs};
 use super::state::MemberState;
-use crate::family::linear::LinearModel;
+use crate::family::linear::ArxWithBand;
 use crate::interface::ModelInterface;
 
 /// An ARX model with its regressor.
@@ -19,11 +19,11 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub(super) fn new(model: &LinearModel) -> Self {
-        let (inputs, outputs) = (model.interface().inputs.len(), model.interface().outputs.len());
-        let arx = model.arx().clone();
+    pub(super) fn new(model: &ArxWithBand, interface: &ModelInterface) -> Self {
+        let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
+        let arx = model.arx.clone();
         Self {
-            half_width: model.half_width().to_vec(),
+            half_width: model.half_width.clone(),
             inputs: InputTaps::new(arx.lags, inputs),
             regressor: vec![0.0; arx.lags.regressor_len(inputs, outputs)],
             prediction: vec![0.0; outputs],

@@ -6,14 +6,14 @@ use intervalid_interval::Real;
 use super::history::{InputTaps, push_outputs};
 use super::state::MemberState;
 use crate::family::ensemble::{mean_bounds, spread_factor};
-use crate::family::interval::IntervalModel;
+use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::network::{IntervalStepper, Stepper};
 use crate::simulate::free_run::DIVERGED;
 
 /// Networks that run side by side on the same inputs.
 #[derive(Clone, Debug)]
-pub(super) struct Networks<T> {
+pub(super) struct IntervalNetworks<T> {
     lags: Lags,
     inputs: InputTaps<T>,
     members: Vec<Member<T>>,
@@ -34,14 +34,13 @@ struct Member<T> {
     physical: Vec<[f64; 3]>,
 }
 
-impl<T: Real> Networks<T> {
-    pub(super) fn new(members: &[IntervalModel<T>]) -> Self {
-        let first = &members[0];
-        let architecture = first.architecture();
+impl<T: Real> IntervalNetworks<T> {
+    pub(super) fn new(members: &[IntervalNetwork<T>], coverage: f64) -> Self {
+        let architecture = &members[0].architecture;
         let lags = architecture.lags;
-        let member = |model: &IntervalModel<T>| Member {
-            stepper: Stepper::new(architecture, model.theta()),
-            bounds: IntervalStepper::new(architecture, &model.interval_parameters()),
+        let member = |network: &IntervalNetwork<T>| Member {
+            stepper: Stepper::new(architecture, &network.theta),
+            bounds: IntervalStepper::new(architecture, &network.interval_parameters()),
             regressor: vec![T::zero(); architecture.regressor_len()],
             output_lags: architecture.output_lags_len(),
             is_sound: true,
@@ -51,7 +50,7 @@ impl<T: Real> Networks<T> {
             lags,
             inputs: InputTaps::new(lags, architecture.inputs),
             members: members.iter().map(member).collect(),
-            spread: spread_factor(first.config().coverage),
+            spread: spread_factor(coverage),
         }
     }
 

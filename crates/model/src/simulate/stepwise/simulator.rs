@@ -87,7 +87,7 @@ impl Simulator {
         let zeros = vec![0.0; outputs];
         Ok(Self {
             engine: Engine::new(model)?,
-            fingerprint: model.fingerprint(),
+            fingerprint: model.fingerprint()?,
             coverage: config.coverage,
             needs: HistoryNeeds::new(config.lags, config.initial),
             warmup: config.initial.unscored(),

@@ -6,8 +6,6 @@ use super::{History, HistoryNeeds, Simulator, SimulatorState};
 use crate::band::calibration::{Calibration, Scaling};
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
-use crate::family::ensemble::IntervalEnsemble;
-use crate::family::linear::LinearModel;
 use crate::fixtures::{Recipe, recipes};
 use crate::kind::{ModelKind, Precision};
 use crate::model::Model;
@@ -126,9 +124,9 @@ fn ensemble(recipe: &Recipe) -> Model {
     let members = (0..3).map(|seed| {
         let mut recipe = recipe.clone();
         recipe.seed = 50 + seed;
-        recipe.model::<f32>()
+        recipe.model::<f32>().into()
     });
-    IntervalEnsemble::new(members.collect()).unwrap().into()
+    Model::ensemble(members.collect()).unwrap()
 }
 
 #[test]
@@ -153,7 +151,7 @@ fn linear(recipe: &Recipe) -> Model {
         initial: recipe.initial,
         ..FitConfig::default()
     };
-    LinearModel::fit(&dataset, &split, &config).unwrap().into()
+    Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap().0
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! Blockwise calibration of a model whose settings were given, not searched.
+
+use intervalid_data::{Dataset, Part, Segment, Split};
+use intervalid_model::{BlockScores, Control, FitConfig, FitOptions, Model, ModelError, calibrate};
+
+use crate::error::{Result, SearchError};
+use crate::folds::Folds;
+use crate::parallel::map_parallel;
+
+/// The same model with its band scaled on blocks of training and validation data: models of the same settings are fitted
+/// without each block, five of them, and simulate it (see [`calibrate`]). The point prediction is not changed.
+///
+/// The epochs of each are chosen on the block after the one it will be judged on, so that what judges has chosen nothing.
+/// Works for every kind of model; the result does not depend on `threads`. `control` can end it.
+///
+/// # Errors
+/// If the record is too short to fit without a block, such a fit fails, or it was stopped.
+pub fn calibrate_on_blocks(
+    dataset: &Dataset,
+    split: &Split,
+    model: Model,
+    threads: usize,
+    control: Control<'_>,
+) -> Result<Model> {
+    let folds = Folds::new(dataset, split)?;
+    let config = FitConfig {
+        lag_search: false,
+        ..model.config().clone()
+    };
+    let numbers: Vec<usize> = (0..folds.folds.len()).collect();
+    let outputs = dataset.outputs().len();
+    let fitted = map_parallel(&numbers, threads, |&fold| -> Result<Vec<BlockScores>> {
+        let choosing = &folds.folds[(fold + 1) % folds.folds.len()].held_out;
+        let blind = Split {
+            train: without(&folds.folds[fold].rest, choosing),
+            validation: choosing.clone(),
+            test: Part::from_segments(Vec::new()),
+        };
+        // Epochs of five fits side by side mean nothing to who follows the fit itself.
+        let quiet = Control {
+            observer: None,
+            ..control
+        };
+        let options = FitOptions {
+            control: quiet,
+            ..FitOptions::default()
+        };
+        let fitted = Model::fit(dataset, &blind, &config, options);
+        if control.is_cancelled() || matches!(fitted, Err(ModelError::Interrupted { .. })) {
+            return Err(SearchError::Cancelled);
+        }
+        let (blind, _) = fitted?;
+        let runs = folds.approaches(fold).into_iter().map(|(run, _)| run).collect();
+        let bands = blind.simulate(dataset, &Part::from_segments(runs))?;
+        (0..outputs).map(|output| folds.scores(fold, &bands, output)).collect()
+    });
+    let mut blocks = vec![Vec::new(); outputs];
+    for fold in fitted {
+        for (blocks, scores) in blocks.iter_mut().zip(fold?) {
+            blocks.push(scores);
+        }
+    }
+    let interface = model.interface();
+    let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
+    let calibration = calibrate(&blocks, &floors, config.coverage);
+    Ok(model
+        .calibrated(Some(calibration))?
+        .with_region(dataset, &split.train)?)
+}
+
+/// What is left of `part` when the samples of `block` are taken out.
+pub(crate) fn without(part: &Part, block: &Part) -> Part {
+    let mut left: Vec<Segment> = part.segments().to_vec();
+    for cut in block.segments() {
+        left = left
+            .into_iter()
+            .flat_map(|segment| {
+                if segment.experiment != cut.experiment || cut.end <= segment.start || segment.end <= cut.start {
+                    return vec![segment];
+                }
+                let before = Segment {
+                    end: cut.start.max(segment.start),
+                    ..segment
+                };
+                let after = Segment {
+                    start: cut.end.min(segment.end),
+                    ..segment
+                };
+                vec![before, after]
+            })
+            .collect();
+    }
+    Part::from_segments(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_taken_out_of_its_experiment_only() {
+        let segment = |experiment, start, end| Segment { experiment, start, end };
+        let part = Part::from_segments(vec![segment(0, 0, 100), segment(1, 0, 50)]);
+        let block = Part::from_segments(vec![segment(0, 40, 60)]);
+        assert_eq!(
+            without(&part, &block).segments(),
+            [segment(0, 0, 40), segment(0, 60, 100), segment(1, 0, 50)]
+        );
+        let beyond = Part::from_segments(vec![segment(1, 30, 80)]);
+        assert_eq!(
+            without(&part, &beyond).segments(),
+            [segment(0, 0, 100), segment(1, 0, 30)]
+        );
+    }
+}

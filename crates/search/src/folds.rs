@@ -1,0 +1,207 @@
+//! Training and validation data cut into contiguous blocks, each held out once.
+
+use intervalid_data::{
+    DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, free_run_windows,
+};
+use intervalid_model::{Band, BlockScores, align};
+
+use crate::error::Result;
+
+/// Blocks of a record. Everything is scaled by the statistics of all of them together: what a held-out block adds to a
+/// mean and a standard deviation tells a model nothing about its errors there.
+pub(crate) struct Folds<'a> {
+    pub(crate) dataset: &'a Dataset,
+    /// Training and validation part.
+    pub(crate) all: Part,
+    pub(crate) folds: Vec<Fold>,
+    pub(crate) normaliser: Normaliser,
+    pub(crate) scaled: Scaled<f64>,
+}
+
+/// One block and the rest.
+pub(crate) struct Fold {
+    pub(crate) held_out: Part,
+    pub(crate) rest: Part,
+}
+
+const BLOCKS: usize = 5;
+/// Errors that take longer to add up than this are those of an integrator.
+const LONGEST_APPROACH: usize = 5000;
+/// Blocks shorter than this are no simulations.
+const SHORTEST_BLOCK: usize = 20;
+
+impl<'a> Folds<'a> {
+    pub(crate) fn new(dataset: &'a Dataset, split: &Split) -> Result<Self> {
+        let all = split.train.followed_by(&split.validation);
+        let normaliser = Normaliser::fit(dataset, &all)?;
+        let scaled = normaliser.scale::<f64>(dataset);
+        let samples = all.samples();
+        if samples < 2 * SHORTEST_BLOCK {
+            let what = "a search of models";
+            let needed = 2 * SHORTEST_BLOCK;
+            return Err(DataError::TooShort {
+                what,
+                needed,
+                found: samples,
+            }
+            .into());
+        }
+        let count = (samples / SHORTEST_BLOCK).clamp(2, BLOCKS);
+        let folds = (0..count)
+            .map(|fold| {
+                let range = samples * fold / count..samples * (fold + 1) / count;
+                let mut held_out = Vec::new();
+                let mut rest = Vec::new();
+                let mut before = 0;
+                for segment in all.segments() {
+                    // The block's share of this segment, which may be all or nothing of it.
+                    let place = |at: usize| segment.start + at.clamp(before, before + segment.len()) - before;
+                    let (start, end) = (place(range.start), place(range.end));
+                    let piece = |start, end| Segment { start, end, ..*segment };
+                    held_out.push(piece(start, end));
+                    rest.extend([piece(segment.start, start), piece(end, segment.end)]);
+                    before += segment.len();
+                }
+                Fold {
+                    held_out: Part::from_segments(held_out),
+                    rest: Part::from_segments(rest),
+                }
+            })
+            .collect();
+        Ok(Self {
+            dataset,
+            all,
+            folds,
+            normaliser,
+            scaled,
+        })
+    }
+
+    /// Where free runs over a held-out block start, and the block itself.
+    ///
+    /// A run starts long before its block: after the start it uses inputs alone, so it learns nothing there, and its
+    /// errors have had as long to add up as they will have on new data.
+    pub(crate) fn approaches(&self, fold: usize) -> Vec<(Segment, Segment)> {
+        let held_out = self.folds[fold].held_out.segments().iter();
+        held_out
+            .map(|block| {
+                let around = |segment: &&Segment| {
+                    segment.experiment == block.experiment && segment.start <= block.start && block.end <= segment.end
+                };
+                let first = self
+                    .all
+                    .segments()
+                    .iter()
+                    .find(around)
+                    .map_or(block.start, |segment| segment.start);
+                let start = first.max(block.start.saturating_sub(LONGEST_APPROACH));
+                (Segment { start, ..*block }, *block)
+            })
+            .collect()
+    }
+
+    /// Free runs over a held-out block, each with the first sample that counts.
+    pub(crate) fn test_runs(&self, fold: usize, lags: Lags, initial: InitialState) -> Result<Vec<(Window, usize)>> {
+        let mut windows = Vec::new();
+        for (run, block) in self.approaches(fold) {
+            // Pieces too short to simulate are left out, unless nothing else is there.
+            if let Ok(found) = free_run_windows(self.dataset, &Part::from_segments(vec![run]), lags, initial) {
+                windows.extend(found.into_iter().map(|window| (window, block.start)));
+            }
+        }
+        if windows.is_empty() {
+            free_run_windows(self.dataset, &self.folds[fold].held_out, lags, initial)?;
+        }
+        Ok(windows)
+    }
+
+    /// What the bands of free runs towards a held-out block are worth on the block itself.
+    pub(crate) fn scores(&self, fold: usize, bands: &[Band], output: usize) -> Result<BlockScores> {
+        let approaches = self.approaches(fold);
+        let mut scores = BlockScores::default();
+        for (run, band) in align(self.dataset, bands, output)?.iter().zip(bands) {
+            let first = band.first + band.len() - run.target.len();
+            let is_of = |block: &&(Segment, Segment)| {
+                block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end
+            };
+            let block = approaches.iter().find(is_of).map_or(first, |(_, block)| block.start);
+            for at in block.saturating_sub(first)..run.target.len() {
+                scores.error.push(run.target[at] - run.centre[at]);
+                scores.below.push(run.centre[at] - run.lower[at]);
+                scores.above.push(run.upper[at] - run.centre[at]);
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Windows of about `length` samples over a part, side by side; where they are more than `most` samples, evenly spaced
+    /// ones, from the `offset`-th on.
+    pub(crate) fn windows(
+        &self,
+        part: &Part,
+        (lags, initial): (Lags, InitialState),
+        length: usize,
+        most: usize,
+        offset: usize,
+    ) -> Vec<Window> {
+        let mut windows = Vec::new();
+        for segment in part.segments() {
+            // The outputs that start a run lie in the segment as well: the block before it may be held out.
+            let start = segment.start + initial.first_start(lags);
+            let samples = segment.end.saturating_sub(start);
+            let shortest = initial.unscored() + 2 * lags.ny + 4;
+            if samples < shortest {
+                continue;
+            }
+            let count = ((samples + length / 2) / length).clamp(1, (samples / shortest).max(1));
+            for index in 0..count {
+                let (from, to) = (samples * index / count, samples * (index + 1) / count);
+                windows.push(Window {
+                    experiment: segment.experiment,
+                    start: start + from,
+                    len: to - from,
+                });
+            }
+        }
+        let total: usize = windows.iter().map(|window| window.len).sum();
+        let every = total.div_ceil(most.max(1)).max(1);
+        windows.into_iter().skip(offset % every).step_by(every).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{Channel, Experiment, SplitFractions};
+
+    use super::*;
+
+    #[test]
+    fn blocks_partition_all_experiments_and_windows_stay_inside() {
+        let column = |len: usize| (0..len).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<_>>();
+        let experiments = [130, 70].map(|len| Experiment::new(format!("e{len}"), vec![column(len)], vec![column(len)]));
+        let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
+        let dataset = Dataset::new("d", channels.0, channels.1, None, experiments.to_vec()).expect("valid");
+        let fractions = SplitFractions::new(0.6, 0.2, 0.2).expect("valid");
+        let split = Split::new(&dataset, fractions).expect("splits");
+        let folds = Folds::new(&dataset, &split).expect("cuts");
+        assert_eq!(folds.folds.len(), 5);
+        let mut seen = vec![0; 200];
+        for fold in &folds.folds {
+            assert_eq!(fold.held_out.samples() + fold.rest.samples(), folds.all.samples());
+            for segment in fold.held_out.segments() {
+                (segment.start..segment.end).for_each(|k| seen[segment.experiment * 130 + k] += 1);
+            }
+            let lags = Lags { nx: 1, nd: 0, ny: 2 };
+            for window in folds.windows(&fold.rest, (lags, InitialState::Measured), 20, usize::MAX, 0) {
+                let inside = fold.rest.segments().iter().any(|segment| {
+                    segment.experiment == window.experiment
+                        && segment.start < window.start
+                        && window.start + window.len <= segment.end
+                });
+                assert!(inside, "{window:?}");
+            }
+        }
+        let expected: usize = folds.all.samples();
+        assert_eq!((seen.iter().sum::<usize>(), seen.iter().max()), (expected, Some(&1)));
+    }
+}

@@ -1,0 +1,239 @@
+//! Linear candidates: lags by held-out free runs of ARX models, then least squares or simulation error.
+
+use intervalid_data::{ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, suggest_lags};
+use intervalid_model::DIVERGED;
+
+use crate::budget::Budget;
+use crate::config::SearchConfig;
+use crate::error::Result;
+use crate::folds::Folds;
+use crate::output_error::{DescentConfig, Narx, descend};
+use crate::parallel::map_parallel;
+use crate::score::{HeldOut, Score, score};
+
+/// How a linear model is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinearFit {
+    /// Least squares on one-step predictions.
+    OneStep,
+    /// Least squares on free runs, started at the one-step fit.
+    Simulation,
+}
+
+/// A linear model and what it is worth.
+#[derive(Clone, Debug)]
+pub(crate) struct LinearCandidate {
+    pub(crate) lags: Lags,
+    pub(crate) fit: LinearFit,
+    pub(crate) parameters: usize,
+    pub(crate) score: Score,
+    pub(crate) errors: HeldOut,
+    pub(crate) seconds: f64,
+}
+
+/// Windows of simulation-error fits: long against the memory of most systems, short enough that a bad start heals.
+pub(crate) const WINDOW: usize = 250;
+/// Steps of a simulation-error fit.
+pub(crate) const ITERATIONS: usize = 25;
+/// Regressors up to this length are searched; beyond, the largest lags are lowered.
+const LONGEST_REGRESSOR: usize = 80;
+/// A model with fewer parameters may be worse by this share.
+const PARSIMONY: f64 = 0.02;
+
+/// Fits and scores the linear candidates; the best of them first.
+pub(crate) fn linear_candidates(
+    folds: &Folds<'_>,
+    config: &SearchConfig,
+    budget: &Budget<'_>,
+) -> Result<Vec<LinearCandidate>> {
+    let lags = match config.lags {
+        Some(lags) => vec![lags],
+        None => good_lags(folds, config, budget)?,
+    };
+    let mut jobs = Vec::new();
+    for &lags in &lags {
+        jobs.extend([(lags, LinearFit::OneStep), (lags, LinearFit::Simulation)]);
+    }
+    let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| {
+        candidate(folds, config, lags, fit)
+    });
+    budget.did(0.0, "linear models");
+    budget.check()?;
+    let mut candidates: Vec<LinearCandidate> = fitted
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    let best = candidates
+        .iter()
+        .map(|candidate| candidate.score.mean())
+        .fold(f64::INFINITY, f64::min);
+    // Stable: of equals the first, which has been fitted more simply.
+    candidates.sort_by(|a, b| {
+        let rank = |c: &LinearCandidate| c.score.mean() > best * (1.0 + PARSIMONY);
+        let size = |c: &LinearCandidate| if rank(c) { usize::MAX } else { c.parameters };
+        (rank(a), size(a))
+            .cmp(&(rank(b), size(b)))
+            .then(a.score.mean().total_cmp(&b.score.mean()))
+    });
+    Ok(candidates)
+}
+
+/// A few lags that held-out free runs like: the best, the smallest nearly as good, and the best of small orders.
+fn good_lags(folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> Result<Vec<Lags>> {
+    let search = limits(folds, config);
+    let indices: Vec<usize> = (0..folds.folds.len()).collect();
+    let tables = map_parallel(&indices, budget.threads, |&fold| {
+        let split = Split {
+            train: folds.folds[fold].rest.clone(),
+            validation: folds.folds[fold].held_out.clone(),
+            test: Part::default(),
+        };
+        suggest_lags(folds.dataset, &split, &search).map(|found| found.candidates)
+    });
+    budget.did(0.0, "lags");
+    budget.check()?;
+    let tables = tables.into_iter().collect::<Result<Vec<_>, DataError>>()?;
+    // There are at least two folds.
+    let mut mean: Vec<LagCandidate> = tables.first().cloned().unwrap_or_default();
+    for (index, candidate) in mean.iter_mut().enumerate() {
+        let squares: f64 = tables.iter().map(|table| table[index].validation_rmse.powi(2)).sum();
+        candidate.validation_rmse = (squares / tables.len() as f64).sqrt();
+    }
+    let best = |most_ny: usize| -> Option<LagCandidate> {
+        let small = mean.iter().filter(|candidate| candidate.lags.ny <= most_ny);
+        small
+            .min_by(|a, b| a.validation_rmse.total_cmp(&b.validation_rmse))
+            .copied()
+    };
+    let mut found = Vec::new();
+    for most_ny in [usize::MAX, 4, 2] {
+        let Some(best) = best(most_ny) else { continue };
+        let good_enough = mean.iter().filter(|candidate| {
+            candidate.lags.ny <= most_ny && candidate.validation_rmse <= best.validation_rmse * (1.0 + PARSIMONY)
+        });
+        let smallest = good_enough
+            .min_by(|a, b| (a.parameters.cmp(&b.parameters)).then(a.validation_rmse.total_cmp(&b.validation_rmse)));
+        found.push(best.lags);
+        found.extend(smallest.map(|candidate| candidate.lags));
+    }
+    let mut distinct = Vec::new();
+    for lags in found {
+        if !distinct.contains(&lags) {
+            distinct.push(lags);
+        }
+    }
+    Ok(distinct)
+}
+
+/// As many lags as the shortest training set and patience allow.
+fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
+    let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
+    let samples = folds.folds.iter().map(|fold| fold.rest.samples()).min().unwrap_or(0);
+    let mut search = LagSearchConfig {
+        initial: config.initial(),
+        ..LagSearchConfig::default()
+    };
+    // Six coefficients' worth of samples each at the least, or the search fits noise.
+    let fits = |search: &LagSearchConfig| {
+        let taps = search.max_nx + search.max_nd + 1;
+        let width = search.max_ny * outputs + taps * inputs;
+        width <= LONGEST_REGRESSOR && 4 * width + search.max_ny.max(taps) <= samples
+    };
+    while !fits(&search) && search.max_ny + search.max_nx + search.max_nd > 1 {
+        search.max_ny = (search.max_ny - 1).max(1);
+        search.max_nx = search.max_nx.saturating_sub(1);
+        search.max_nd = search.max_nd.saturating_sub(1);
+    }
+    search
+}
+
+/// Fits on each rest, simulates each held-out block; none if a fit is impossible or a run diverges.
+fn candidate(folds: &Folds<'_>, config: &SearchConfig, lags: Lags, fit: LinearFit) -> Result<Option<LinearCandidate>> {
+    let started = std::time::Instant::now();
+    let mut errors = HeldOut::new();
+    let mut parameters = 0;
+    for fold in 0..folds.folds.len() {
+        let model = fit_linear(folds, &folds.folds[fold].rest, config, lags, fit)?;
+        parameters = model.theta.len();
+        let Some(block) = held_out_errors(&model, folds, fold, config)? else {
+            return Ok(None);
+        };
+        errors.push(block);
+    }
+    Ok(Some(LinearCandidate {
+        lags,
+        fit,
+        parameters,
+        score: score(&errors, config.coverage),
+        errors,
+        seconds: started.elapsed().as_secs_f64(),
+    }))
+}
+
+/// A linear model of a part.
+pub(crate) fn fit_linear(
+    folds: &Folds<'_>,
+    part: &Part,
+    config: &SearchConfig,
+    lags: Lags,
+    fit: LinearFit,
+) -> Result<Narx> {
+    let inputs = folds.dataset.inputs().len();
+    let arx = ArxModel::fit(&folds.scaled, part, lags, true)?;
+    let model = Narx::linear(&arx, inputs);
+    if fit == LinearFit::OneStep {
+        return Ok(model);
+    }
+    let most = crate::networks::most_samples(model.theta.len());
+    let windows = folds.windows(part, (lags, config.initial()), WINDOW, most, 0);
+    let settings = DescentConfig {
+        iterations: ITERATIONS,
+        ridge: 0.0,
+        initial: config.initial(),
+    };
+    let mut descent = descend(model.clone(), &folds.scaled, &windows, settings, |_| true);
+    let theta = descent.iterates.pop().unwrap_or_else(|| model.theta.clone());
+    Ok(Narx { theta, ..model })
+}
+
+/// Errors of the free run over a held-out block, `[output][sample]`; none if it diverges.
+pub(crate) fn held_out_errors(
+    model: &Narx,
+    folds: &Folds<'_>,
+    fold: usize,
+    config: &SearchConfig,
+) -> Result<Option<Vec<Vec<f64>>>> {
+    let windows = folds.test_runs(fold, model.lags, config.initial())?;
+    let mut errors = vec![Vec::new(); model.outputs];
+    let mut tape = model.tape();
+    for (window, first) in windows {
+        let experiment = &folds.scaled.experiments()[window.experiment];
+        let is_finite = model.run(experiment, window, config.initial(), &mut tape, |step, _, y| {
+            if step >= config.initial().unscored() && window.start + 1 + step >= first {
+                for (output, y) in y.iter().enumerate() {
+                    errors[output].push(experiment.output(output)[window.start + 1 + step] - y);
+                }
+            }
+        });
+        if !is_finite {
+            return Ok(None);
+        }
+    }
+    Ok(Some(errors))
+}
+
+/// Mean squared error over a held-out block; beyond all reason if the run diverges.
+pub(crate) fn held_out_mse(model: &Narx, folds: &Folds<'_>, fold: usize, config: &SearchConfig) -> Result<f64> {
+    let errors = held_out_errors(model, folds, fold, config)?;
+    Ok(mean_square(errors.as_deref()))
+}
+
+/// Mean square of errors `[output][sample]`; without any the run has diverged.
+pub(crate) fn mean_square(errors: Option<&[Vec<f64>]>) -> f64 {
+    errors.map_or(DIVERGED, |errors| {
+        let count: usize = errors.iter().map(Vec::len).sum();
+        errors.iter().flatten().map(|e| e * e).sum::<f64>() / count.max(1) as f64
+    })
+}

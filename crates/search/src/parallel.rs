@@ -1,0 +1,17 @@
+//! Several fits at once: one thread per model, since two threads inside one small network are slower than one.
+
+use rayon::prelude::*;
+
+/// Runs `work` on every job with up to `threads` threads and returns the results in the order of the jobs.
+///
+/// A result depends on its job only, so it is the same whatever `threads` says.
+pub(crate) fn map_parallel<J: Sync, R: Send>(jobs: &[J], threads: usize, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+    let threads = threads.clamp(1, jobs.len().max(1));
+    if threads > 1
+        && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build()
+    {
+        // Jobs differ in size by far: one at a time, not in halves.
+        return pool.install(|| jobs.par_iter().with_max_len(1).map(|job| work(job)).collect());
+    }
+    jobs.iter().map(work).collect()
+}

@@ -1,0 +1,353 @@
+//! `auto` on systems whose truth is known, and on records of awkward shapes.
+
+use std::sync::atomic::AtomicBool;
+
+use intervalid_data::{
+    Channel, Dataset, Experiment, InitialState, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
+};
+use intervalid_model::{Control, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate};
+use intervalid_search::{
+    SearchConfig, SearchEnd, SearchError, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
+};
+
+fn searched(dataset: &Dataset, config: &SearchConfig, threads: usize) -> (SearchOutcome, Split) {
+    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    let options = SearchOptions {
+        threads,
+        ..SearchOptions::default()
+    };
+    (search(dataset, &split, config, &options).expect("fits"), split)
+}
+
+fn test_metrics(fit: &SearchOutcome, dataset: &Dataset, split: &Split) -> [Metrics; 2] {
+    let bands = fit.model.simulate(dataset, &split.test).expect("simulates");
+    let online = fit.model.online(dataset, &bands).expect("adapts");
+    let coverage = fit.model.config().coverage;
+    [&bands, &online].map(|bands| evaluate(dataset, bands, coverage).expect("belongs").all)
+}
+
+/// Coverage within two points and three binomial standard deviations, width at most 1.25 times the ideal band's; the online
+/// band, which pays for its reaction to drift where there is none, 1.4 times.
+fn check_truth(record: &SyntheticRecord, coverage: f64) {
+    let dataset = record.dataset();
+    let config = SearchConfig {
+        coverage,
+        rounds: 2,
+        ..SearchConfig::default()
+    };
+    let (fit, split) = searched(dataset, &config, 2);
+    let [offline, online] = test_metrics(&fit, dataset, &split);
+    let (low, high) = (
+        record.quantile(0.5 - 0.5 * coverage),
+        record.quantile(0.5 + 0.5 * coverage),
+    );
+    let test = split.test.segments()[0];
+    let widths = (test.start + 1..test.end).map(|k| high[k] - low[k]);
+    let ideal = widths.sum::<f64>() / (test.len() - 1) as f64;
+    let measured = &dataset.experiments()[0].output(0)[test.start + 1..test.end];
+    let range = measured.iter().copied().fold(f64::MIN, f64::max) - measured.iter().copied().fold(f64::MAX, f64::min);
+    for (name, metrics, widest) in [("offline", offline, 1.25), ("online", online, 1.4)] {
+        let picp = metrics.picp.expect("a share");
+        let margin = 0.02 + 3.0 * (coverage * (1.0 - coverage) / metrics.n as f64).sqrt();
+        assert!(
+            (picp - coverage).abs() < margin,
+            "{name}: {picp} for {coverage} ± {margin}"
+        );
+        let width = metrics.pinaw.expect("a width") * range;
+        assert!(
+            width < widest * ideal,
+            "{name}: {width} against {ideal}, {:?}",
+            fit.info.candidates[0]
+        );
+    }
+}
+
+#[test]
+fn a_linear_system_gets_its_ideal_band() {
+    let record = LinearSystem::default().generate(3000, 11).expect("generates");
+    check_truth(&record, 0.9);
+}
+
+#[test]
+fn a_wiener_system_gets_nearly_its_ideal_band() {
+    let record = WienerSystem::default().generate(3000, 12).expect("generates");
+    check_truth(&record, 0.95);
+}
+
+#[test]
+fn a_linear_model_wins_where_it_should() {
+    let record = LinearSystem::default().generate(1200, 5).expect("generates");
+    let (fit, _) = searched(
+        record.dataset(),
+        &SearchConfig {
+            rounds: 1,
+            ..SearchConfig::default()
+        },
+        2,
+    );
+    assert_eq!(fit.model.kind(), ModelKind::Arx, "{}", fit.info.why);
+    assert!(fit.info.candidates[0].chosen && !fit.info.candidates[1].chosen);
+}
+
+#[test]
+fn threads_change_nothing_and_a_saved_model_is_the_same() {
+    let record = WienerSystem::default().generate(600, 3).expect("generates");
+    let config = SearchConfig {
+        model: Some(ModelKind::Inode),
+        rounds: 2,
+        ..SearchConfig::default()
+    };
+    let (one, split) = searched(record.dataset(), &config, 1);
+    let (two, _) = searched(record.dataset(), &config, 2);
+    assert_eq!(one.model, two.model);
+    assert_eq!(one.model.members(), 10);
+    assert_eq!(one.info.members, 10);
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.safetensors");
+    one.model.save(&path).expect("saves");
+    let again = Model::load(&path).expect("loads");
+    assert_eq!(again, one.model);
+    let simulate = |model: &Model| model.simulate(record.dataset(), &split.test).expect("simulates");
+    assert_eq!(simulate(&again), simulate(&one.model));
+    let flags = |model: &Model| model.extrapolated(record.dataset(), &simulate(model)).expect("fits");
+    assert!(flags(&one.model).is_some());
+    assert_eq!(flags(&again), flags(&one.model));
+}
+
+#[test]
+fn harder_driven_data_are_flagged_and_calmer_ones_not() {
+    let system = LinearSystem::default();
+    let record = system.generate(1000, 4).expect("generates");
+    let config = SearchConfig {
+        model: Some(ModelKind::Arx),
+        ..SearchConfig::default()
+    };
+    let (fit, _) = searched(record.dataset(), &config, 2);
+    let scaled = |factor: f64| {
+        let input: Vec<f64> = record.dataset().experiments()[0]
+            .input(0)
+            .iter()
+            .map(|u| factor * u)
+            .collect();
+        let output = system.respond(&input);
+        let experiment = Experiment::new("e", vec![input], vec![output]);
+        let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
+        Dataset::new("d", channels.0, channels.1, None, vec![experiment]).expect("valid")
+    };
+    let share = |factor: f64| {
+        let dataset = scaled(factor);
+        let part = intervalid_data::Part::whole(&dataset);
+        let bands = fit.model.simulate(&dataset, &part).expect("simulates");
+        let flags = fit
+            .model
+            .extrapolated(&dataset, &bands)
+            .expect("fits")
+            .expect("knows its region");
+        flags[0].iter().filter(|is| **is).count() as f64 / flags[0].len() as f64
+    };
+    assert!(share(0.5) < 1e-9, "{}", share(0.5));
+    assert!(share(4.0) > 0.2, "{}", share(4.0));
+}
+
+/// Two inputs, two outputs, coupled; noise from a sine that no input explains.
+fn coupled(samples: usize, phase: f64) -> Experiment {
+    let wave = |rate: f64| -> Vec<f64> { (0..samples).map(|k| ((k * k) as f64 * rate + phase).sin()).collect() };
+    let (u, v) = (wave(0.37), wave(0.11));
+    let (mut y, mut z) = (vec![0.0; samples], vec![0.0; samples]);
+    for k in 1..samples {
+        y[k] = 0.8 * y[k - 1] + 0.1 * z[k - 1] + u[k - 1];
+        z[k] = 0.6 * z[k - 1] + 0.5 * v[k] - 0.2 * u[k - 1];
+    }
+    let noise = |k: usize| 0.05 * ((k * 7919) as f64).sin();
+    y.iter_mut().chain(&mut z).enumerate().for_each(|(k, y)| *y += noise(k));
+    Experiment::new(format!("e{phase}"), vec![u, v], vec![y, z])
+}
+
+fn dataset(experiments: Vec<Experiment>) -> Dataset {
+    let named = |names: [&str; 2]| names.map(Channel::new).to_vec();
+    Dataset::new("coupled", named(["u", "v"]), named(["y", "z"]), None, experiments).expect("valid")
+}
+
+#[test]
+fn several_outputs_and_experiments_are_fitted() {
+    let dataset = dataset(vec![coupled(250, 0.0), coupled(200, 1.0), coupled(150, 2.0)]);
+    let (fit, split) = searched(
+        &dataset,
+        &SearchConfig {
+            rounds: 1,
+            ..SearchConfig::default()
+        },
+        2,
+    );
+    assert_eq!(fit.info.calibration.outputs.len(), 2);
+    let [offline, online] = test_metrics(&fit, &dataset, &split);
+    assert_eq!(offline.n, split.test.samples() - split.test.segments().len());
+    assert!(offline.fit_percent.expect("a fit") > 80.0, "{offline:?}");
+    assert!(online.picp.expect("a share") > 0.8);
+}
+
+#[test]
+fn short_records_without_inputs_and_long_ones_are_fitted() {
+    let short = LinearSystem::default()
+        .generate(80, 2)
+        .expect("generates")
+        .into_dataset();
+    let (fit, _) = searched(&short, &SearchConfig::default(), 1);
+    assert!(fit.info.calibration.level >= 0.9);
+
+    let output: Vec<f64> = (0..400)
+        .map(|k| (0.3 * f64::from(k)).sin() + 0.1 * (f64::from(k) * 1.7).cos())
+        .collect();
+    let alone = Experiment::new("e", vec![], vec![output]);
+    let alone = Dataset::new("alone", vec![], vec![Channel::new("y")], None, vec![alone]).expect("valid");
+    searched(
+        &alone,
+        &SearchConfig {
+            rounds: 1,
+            ..SearchConfig::default()
+        },
+        1,
+    );
+}
+
+#[test]
+fn recurrent_networks_are_searched_on_request() {
+    let record = WienerSystem::default().generate(700, 8).expect("generates");
+    let config = SearchConfig {
+        model: Some(ModelKind::Ilstm),
+        rounds: 2,
+        ..SearchConfig::default()
+    };
+    let (fit, split) = searched(record.dataset(), &config, 2);
+    assert_eq!(fit.model.kind(), ModelKind::Ilstm);
+    assert_eq!(fit.model.config().initial, InitialState::Warmup(20));
+    assert_eq!(fit.model.members(), 10);
+    let chosen = &fit.info.candidates[0];
+    assert!(chosen.chosen && chosen.model == ModelKind::Ilstm, "{chosen:?}");
+    let [offline, _] = test_metrics(&fit, record.dataset(), &split);
+    // Better than the mean by far, and a band that is not absurd.
+    assert!(offline.fit_percent.expect("a fit") > 50.0, "{offline:?}");
+    assert!(offline.picp.expect("a share") > 0.75, "{offline:?}");
+
+    let given = SearchConfig {
+        initial: Some(InitialState::Measured),
+        rounds: 1,
+        ..config.clone()
+    };
+    let (fit, _) = searched(record.dataset(), &given, 2);
+    let starts = fit.info.candidates.iter().filter(|c| c.model == ModelKind::Ilstm);
+    assert!(starts.clone().count() == 2 && starts.clone().all(|c| c.name.ends_with("start measured")));
+
+    let short = WienerSystem::default().generate(150, 8).expect("generates");
+    let split = Split::new(short.dataset(), SplitFractions::default()).expect("splits");
+    let refused = search(short.dataset(), &split, &config, &SearchOptions::default());
+    assert!(matches!(
+        refused,
+        Err(SearchError::TooShortForNetworks {
+            model: ModelKind::Ilstm,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn a_budget_of_no_time_is_told_and_repeated_by_its_rounds() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let options = SearchOptions {
+        control: Control {
+            deadline: Some(std::time::Instant::now()),
+            ..Control::default()
+        },
+        ..SearchOptions::default()
+    };
+    let capped = search(record.dataset(), &split, &SearchConfig::default(), &options).expect("fits");
+    assert!(capped.info.capped && capped.info.end == SearchEnd::OutOfTime);
+    assert_eq!(capped.info.rounds, 0);
+    let (repeated, _) = searched(
+        record.dataset(),
+        &SearchConfig {
+            rounds: 0,
+            ..SearchConfig::default()
+        },
+        1,
+    );
+    assert_eq!(repeated.model, capped.model);
+    assert!(!repeated.info.capped && repeated.info.end == SearchEnd::Finished);
+}
+
+#[test]
+fn an_observer_that_breaks_off_ends_the_search() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let stop = |_: &Progress| std::ops::ControlFlow::Break(());
+    let watched = |observer| SearchOptions {
+        control: Control {
+            observer: Some(observer),
+            ..Control::default()
+        },
+        ..SearchOptions::default()
+    };
+    let refused = search(record.dataset(), &split, &SearchConfig::default(), &watched(&stop));
+    assert!(matches!(refused, Err(SearchError::Cancelled)));
+
+    // Later: linear models are there, and the best of them is kept.
+    for during in ["networks", "margins"] {
+        let stop = |progress: &Progress| match progress {
+            Progress::Share { step, .. } if *step == during => std::ops::ControlFlow::Break(()),
+            _ => std::ops::ControlFlow::Continue(()),
+        };
+        let config = SearchConfig {
+            model: Some(ModelKind::Inode),
+            rounds: 2,
+            ..SearchConfig::default()
+        };
+        let kept = search(record.dataset(), &split, &config, &watched(&stop)).expect("keeps what it has");
+        assert_eq!(kept.info.end, SearchEnd::Cancelled);
+        assert_eq!(kept.model.kind(), ModelKind::Arx);
+        assert!(kept.info.capped && kept.info.rounds == 0 && kept.info.why.contains("stopped"));
+        assert!(kept.info.candidates[0].chosen && kept.info.candidates[0].model == ModelKind::Arx);
+    }
+}
+
+#[test]
+fn a_band_that_was_not_searched_is_scaled_on_blocks() {
+    let record = LinearSystem::default().generate(1200, 5).expect("a record");
+    let dataset = record.dataset();
+    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    for kind in [ModelKind::Arx, ModelKind::Inode, ModelKind::EnsembleNode] {
+        let config = FitConfig {
+            epochs: 8,
+            margin_epochs: None,
+            hidden: vec![8],
+            members: 2,
+            ..FitConfig::paper("", kind, Strategy::Cascade)
+        };
+        let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
+        let plain = model.simulate(dataset, &split.test).expect("simulates");
+        let [one, two] = [1, 2].map(|threads| {
+            calibrate_on_blocks(dataset, &split, model.clone(), threads, Control::default()).expect("calibrates")
+        });
+        assert_eq!(one, two, "{kind}: whatever the threads");
+        let stop = AtomicBool::new(true);
+        let control = Control {
+            cancel: Some(&stop),
+            ..Control::default()
+        };
+        let stopped = calibrate_on_blocks(dataset, &split, model, 1, control);
+        assert!(matches!(stopped, Err(SearchError::Cancelled)), "{kind}");
+        let scaled = one.simulate(dataset, &split.test).expect("simulates");
+        assert_eq!(plain[0].centre, scaled[0].centre, "{kind}: the same simulation");
+        assert_ne!(plain[0].upper, scaled[0].upper, "{kind}: another band");
+        let metrics = evaluate(dataset, &scaled, config.coverage).expect("belongs").all;
+        let picp = metrics.picp.expect("a share");
+        // Blocks of 120 correlated samples say little: the level is raised, so it is the lower side that counts.
+        let margin = 0.02 + 3.0 * (0.9 * 0.1 / metrics.n as f64).sqrt();
+        assert!(
+            picp > config.coverage - margin,
+            "{kind}: {picp} inside, asked {}",
+            config.coverage
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! What can go wrong, with the values that say why.
+
+use intervalid_data::DataError;
+use intervalid_model::{ModelError, ModelKind};
+use intervalid_search::SearchError;
+
+/// Errors of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkflowError {
+    /// The record cannot be read, or does not fit what was asked of it.
+    #[error(transparent)]
+    Data(#[from] DataError),
+
+    /// A setting is out of range, or a fit failed.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+
+    /// A search failed.
+    #[error(transparent)]
+    Search(SearchError),
+
+    /// A setting that does not exist.
+    #[error("unknown key '{key}'")]
+    UnknownSetting {
+        /// As it was given.
+        key: String,
+        /// The name most like it, if one is.
+        nearest: Option<&'static str>,
+    },
+
+    /// A value that a setting cannot have.
+    #[error("{key} = {found}: {reason}")]
+    Setting {
+        /// Name of the setting.
+        key: String,
+        /// The value given.
+        found: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// A setting of one network, given to a search.
+    #[error("{key} says how one network is trained: the preset auto searches that itself")]
+    NotForSearch {
+        /// Name of the setting.
+        key: &'static str,
+    },
+
+    /// A model that is not searched, given to a search.
+    #[error("the preset auto does not search for {model}: it tries arx, inode and ilstm")]
+    NotSearched {
+        /// The model given.
+        model: ModelKind,
+    },
+
+    /// A time limit for a fit that is not a search.
+    #[error("a time budget is for the preset auto; one model is trained for as many epochs as asked")]
+    BudgetWithoutSearch,
+
+    /// A configuration file that is not TOML.
+    #[error("{0}")]
+    Syntax(String),
+
+    /// Settings that have no form as TOML.
+    #[error("the settings cannot be written: {0}")]
+    Write(#[from] toml::ser::Error),
+
+    /// Training was ended early; what was done is in its checkpoint.
+    #[error("interrupted after {epochs} epochs")]
+    Interrupted {
+        /// Epochs done.
+        epochs: usize,
+    },
+
+    /// Somebody ended the search or the calibration.
+    #[error("interrupted during the {stage}")]
+    Cancelled {
+        /// `search` or `calibration`.
+        stage: &'static str,
+    },
+}
+
+impl From<SearchError> for WorkflowError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Data(error) => Self::Data(error),
+            SearchError::Model(error) => Self::Model(error),
+            error => Self::Search(error),
+        }
+    }
+}
+
+/// Result with this crate's error.
+pub type Result<T, E = WorkflowError> = std::result::Result<T, E>;

@@ -1,0 +1,169 @@
+//! What is to be fitted, everything decided.
+
+use intervalid_data::{Dataset, InitialState, Lags, Split, free_run_windows};
+use intervalid_model::{FitConfig, Model, ModelError};
+use intervalid_search::{SearchConfig, SearchInfo};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::error::Result;
+use crate::settings::{SHORTEST, Settings};
+
+/// How settings that nobody gave are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// By a search on held-out blocks.
+    Auto,
+    /// As the paper has them.
+    Paper,
+}
+
+impl Preset {
+    /// `auto` or `paper`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+/// One fit, or a search for one.
+///
+/// ```
+/// use intervalid_workflow::{FitRequest, Preset, Settings};
+///
+/// let request = FitRequest::new(&Settings::default(), "")?;
+/// assert_eq!(request.preset(), Preset::Auto);
+/// let settings = Settings { epochs: Some(20), ..Settings::default() };
+/// assert_eq!(FitRequest::new(&settings, "hair-dryer")?.preset(), Preset::Paper);
+/// # Ok::<(), intervalid_workflow::WorkflowError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum FitRequest {
+    /// One model with these settings.
+    One {
+        /// The settings.
+        config: Box<FitConfig>,
+        /// Whether its band is scaled on held-out blocks ([`calibrate_on_blocks`](intervalid_search::calibrate_on_blocks)).
+        calibrate: bool,
+    },
+    /// The best that a search finds ([`search`](intervalid_search::search)).
+    Search(SearchConfig),
+}
+
+impl FitRequest {
+    /// What these settings ask for on a record of this name (empty where it has none): a search, unless a setting or the preset
+    /// says how one network is trained.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or does not go with the preset that was asked for.
+    pub fn new(settings: &Settings, dataset: &str) -> Result<Self> {
+        let of_one =
+            settings.of_one_network().is_some() || settings.model.is_some_and(|model| !SearchConfig::searches(model));
+        let preset = settings.preset.unwrap_or(match of_one {
+            true => Preset::Paper,
+            false => Preset::Auto,
+        });
+        match preset {
+            Preset::Auto => Self::search(settings),
+            Preset::Paper => Self::one(settings, dataset),
+        }
+    }
+
+    /// One model, whatever else the settings say.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn one(settings: &Settings, dataset: &str) -> Result<Self> {
+        let config = settings.fit_config(dataset);
+        config.check()?;
+        Ok(Self::One {
+            config: Box::new(config),
+            calibrate: settings.calibrate.unwrap_or(false),
+        })
+    }
+
+    /// A search.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or says how one network is trained.
+    pub fn search(settings: &Settings) -> Result<Self> {
+        let config = settings.search_config()?;
+        config.check()?;
+        Ok(Self::Search(config))
+    }
+
+    /// How settings that nobody gave are chosen.
+    #[must_use]
+    pub fn preset(&self) -> Preset {
+        match self {
+            Self::One { .. } => Preset::Paper,
+            Self::Search(_) => Preset::Auto,
+        }
+    }
+
+    /// Whether it leaves a checkpoint when it is interrupted.
+    #[must_use]
+    pub fn has_checkpoint(&self) -> bool {
+        matches!(self, Self::One { config, .. } if config.model.network().is_some())
+    }
+
+    /// Its settings by name: the content of a configuration file that asks for the same again.
+    ///
+    /// # Errors
+    /// If a number has no form as TOML.
+    pub fn to_table(&self) -> Result<Table> {
+        let (mut settings, lags) = match self {
+            Self::One { config, .. } => (Table::try_from(config)?, Some(config.lags)),
+            Self::Search(config) => (Table::try_from(config)?, config.lags),
+        };
+        if let Self::One { calibrate, .. } = self {
+            settings.insert("calibrate".to_owned(), Value::from(*calibrate));
+        }
+        if let Some(lags) = lags {
+            settings.insert("lags".to_owned(), Value::from(lags.to_string()));
+        }
+        Ok(settings)
+    }
+
+    /// The request that gives this result again: with the settings as resolved, and as many rounds as there was time for.
+    #[must_use]
+    pub(crate) fn repeatable(&self, model: &Model, search: Option<&SearchInfo>) -> Self {
+        match (self, search) {
+            (Self::Search(config), Some(info)) if info.capped => Self::Search(SearchConfig {
+                rounds: info.rounds,
+                ..config.clone()
+            }),
+            (Self::Search(config), _) => Self::Search(config.clone()),
+            (Self::One { calibrate, .. }, _) => Self::One {
+                config: Box::new(model.config().clone()),
+                calibrate: *calibrate,
+            },
+        }
+    }
+
+    /// Finds out before training what would fail after it.
+    ///
+    /// # Errors
+    /// If a part is too short to be simulated, or given lags reach beyond all training samples.
+    pub fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
+        let (lags, initial, given): (Lags, InitialState, bool) = match self {
+            Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
+            Self::Search(config) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),
+        };
+        for part in [&split.test, &split.validation] {
+            if !part.is_empty() {
+                free_run_windows(dataset, part, lags, initial)?;
+            }
+        }
+        let longest = split.train.segments().iter().map(|segment| segment.len()).max();
+        let longest = longest.unwrap_or(0);
+        if given && lags.memory() >= longest {
+            return Err(ModelError::LagsTooLong { lags, longest }.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,456 @@
+//! Settings by name, as files, flags and other languages give them. The one place where they are merged.
+
+use intervalid_data::{InitialState, Lags, WindowConfig};
+use intervalid_model::{FitConfig, MarginActivation, ModelKind, Precision, QuantileLevel, Schedule, Strategy};
+use intervalid_search::SearchConfig;
+use serde::{Deserialize, Deserializer};
+use toml::{Table, Value};
+
+use crate::error::{Result, WorkflowError};
+use crate::request::Preset;
+
+/// Declares [`Settings`] and what is done to all of its fields alike.
+macro_rules! settings {
+    ($($name:ident: $type:ty),+ $(,)?) => {
+        /// What somebody set; what is missing is chosen by the preset. Names and meanings are those of [`FitConfig`] and
+        /// [`SearchConfig`]; `lags` may be text such as `2,0,3`, and tables may be given in part.
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        #[expect(missing_docs, reason = "documented where they take effect")]
+        pub struct Settings {
+            $(pub $name: Option<$type>,)+
+        }
+
+        impl Settings {
+            /// Names of all settings.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
+
+            /// These settings, and those of `base` where these say nothing. Lags and epochs that are given displace what `base` says
+            /// about searching lags and about the epochs of margins.
+            #[must_use]
+            pub fn over(self, mut base: Self) -> Self {
+                if self.lags.is_some() {
+                    base.lag_search = None;
+                }
+                if self.epochs.is_some() {
+                    base.margin_epochs = None;
+                }
+                Self {
+                    $($name: self.$name.or(base.$name),)+
+                }
+            }
+
+            /// Names of the settings that are given.
+            pub fn given(&self) -> impl Iterator<Item = &'static str> {
+                [$((stringify!($name), self.$name.is_some())),+]
+                    .into_iter()
+                    .filter_map(|(name, is_given)| is_given.then_some(name))
+            }
+        }
+    };
+}
+
+settings! {
+    preset: Preset,
+    calibrate: bool,
+    rounds: usize,
+    model: ModelKind,
+    strategy: Strategy,
+    margin: MarginActivation,
+    coverage: f64,
+    lags: LagsSetting,
+    lag_search: bool,
+    hidden: Vec<usize>,
+    linear_path: bool,
+    initial: InitialState,
+    window: WindowSetting,
+    width_penalty: f64,
+    level: QuantileLevel,
+    margin_hidden: f64,
+    margin_output: f64,
+    margin_floor: f64,
+    epochs: usize,
+    margin_epochs: usize,
+    batch: usize,
+    margin_batch: usize,
+    margin_rate: f64,
+    margin_schedule: Schedule,
+    miss_factor: f64,
+    weight_decay: f64,
+    weight_noise: f64,
+    averaging: f64,
+    learning_rate: f64,
+    schedule: Schedule,
+    gradient_clip: f64,
+    patience: usize,
+    gradnorm_beta: f64,
+    gradnorm_rate: f64,
+    prior_std: f64,
+    dropout: f64,
+    members: usize,
+    samples: usize,
+    precision: Precision,
+    seed: u64,
+}
+
+/// Settings that a search takes; all others say how one network is trained.
+const OF_A_SEARCH: [&str; 8] = [
+    "preset",
+    "model",
+    "lags",
+    "initial",
+    "coverage",
+    "rounds",
+    "precision",
+    "seed",
+];
+
+/// Settings that have no effect on one network but are no mistake beside it.
+const OF_BOTH: [&str; 1] = ["calibrate"];
+
+/// Other names of settings.
+const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
+
+/// Lags, all of them or some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LagsSetting {
+    nx: Option<usize>,
+    nd: Option<usize>,
+    ny: Option<usize>,
+}
+
+impl From<Lags> for LagsSetting {
+    fn from(lags: Lags) -> Self {
+        Self {
+            nx: Some(lags.nx),
+            nd: Some(lags.nd),
+            ny: Some(lags.ny),
+        }
+    }
+}
+
+impl LagsSetting {
+    fn over(self, base: Lags) -> Lags {
+        Lags {
+            nx: self.nx.unwrap_or(base.nx),
+            nd: self.nd.unwrap_or(base.nd),
+            ny: self.ny.unwrap_or(base.ny),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LagsSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Part {
+            nx: Option<usize>,
+            nd: Option<usize>,
+            ny: Option<usize>,
+        }
+        let wrong = |error: String| serde::de::Error::custom(error);
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => {
+                let lags: Lags = text
+                    .parse()
+                    .map_err(|error: intervalid_data::DataError| wrong(error.to_string()))?;
+                Ok(lags.into())
+            }
+            value => {
+                let Part { nx, nd, ny } = value.try_into().map_err(|error| wrong(first_line(&error)))?;
+                Ok(Self { nx, nd, ny })
+            }
+        }
+    }
+}
+
+/// Training windows, both numbers or one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WindowSetting {
+    length: Option<usize>,
+    step: Option<usize>,
+}
+
+impl WindowSetting {
+    fn over(self, base: WindowConfig) -> WindowConfig {
+        WindowConfig {
+            length: self.length.unwrap_or(base.length),
+            step: self.step.unwrap_or(base.step),
+        }
+    }
+}
+
+impl Settings {
+    /// Settings from a table of names and values.
+    ///
+    /// # Errors
+    /// [`WorkflowError::UnknownSetting`] or [`WorkflowError::Setting`] naming the first key that is wrong.
+    ///
+    /// ```
+    /// use intervalid_workflow::Settings;
+    ///
+    /// let settings = Settings::from_table(&"model = 'ilstm'\nlags = '2,1,3'\nlr = 0.01".parse()?)?;
+    /// let config = settings.fit_config("robot-arm");
+    /// assert_eq!((config.hidden.as_slice(), config.lags.ny, config.lag_search), ([10, 10].as_slice(), 3, false));
+    /// assert!(Settings::from_table(&"epoch = 3".parse()?).is_err_and(|error| error.to_string() == "unknown key 'epoch'"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_table(table: &Table) -> Result<Self> {
+        let mut settings = Self::default();
+        for (key, value) in table {
+            let name = ALIASES
+                .iter()
+                .find(|(alias, _)| alias == key)
+                .map_or(key.as_str(), |(_, name)| name);
+            if !Self::NAMES.contains(&name) {
+                let nearest = nearest(key);
+                let key = key.clone();
+                return Err(WorkflowError::UnknownSetting { key, nearest });
+            }
+            // One key at a time, so that the message can name it.
+            let one: Self = Table::from_iter([(name.to_owned(), value.clone())])
+                .try_into()
+                .map_err(|error| WorkflowError::Setting {
+                    key: key.clone(),
+                    found: value.to_string(),
+                    reason: first_line(&error),
+                })?;
+            settings = settings.with(one);
+        }
+        Ok(settings)
+    }
+
+    /// These settings and one more.
+    fn with(self, one: Self) -> Self {
+        // Of one table, so that nothing displaces anything.
+        let (lag_search, margin_epochs) = (self.lag_search, self.margin_epochs);
+        let mut all = one.over(self);
+        all.lag_search = all.lag_search.or(lag_search);
+        all.margin_epochs = all.margin_epochs.or(margin_epochs);
+        all
+    }
+
+    /// The first setting that only makes sense for one network.
+    #[must_use]
+    pub fn of_one_network(&self) -> Option<&'static str> {
+        self.given()
+            .find(|name| !OF_A_SEARCH.contains(name) && !OF_BOTH.contains(name))
+    }
+
+    /// The preset `paper` of a model for a record of this name, with these settings in place of its own. Ranges are not checked:
+    /// [`FitConfig::check`] does that.
+    #[must_use]
+    pub fn fit_config(&self, dataset: &str) -> FitConfig {
+        let model = self.model.unwrap_or_default();
+        let preset = FitConfig::paper(dataset, model, self.strategy.unwrap_or_default());
+        self.applied_to(preset)
+    }
+
+    /// A configuration with these settings in place of its own.
+    ///
+    /// Lags that are given are not searched for, and epochs are those of every stage, unless `lag_search` and `margin_epochs` say
+    /// otherwise.
+    #[must_use]
+    pub fn applied_to(&self, mut config: FitConfig) -> FitConfig {
+        if self.lags.is_some() {
+            config.lag_search = false;
+        }
+        if self.epochs.is_some() {
+            config.margin_epochs = None;
+        }
+        /// Sets fields of the same name; those that may be missing in a configuration stay given.
+        macro_rules! set {
+            ($($name:ident),*; maybe $($optional:ident),*) => {
+                $(if let Some(value) = &self.$name {
+                    config.$name = value.clone();
+                })*
+                $(if self.$optional.is_some() {
+                    config.$optional = self.$optional;
+                })*
+            };
+        }
+        set!(
+            model, strategy, margin, coverage, lag_search, hidden, linear_path, initial, width_penalty, level, margin_hidden,
+            margin_output, margin_floor, epochs, batch, margin_rate, miss_factor, weight_decay, weight_noise, averaging,
+            learning_rate, schedule, gradient_clip, gradnorm_beta, gradnorm_rate, prior_std, dropout, members, samples,
+            precision, seed;
+            maybe margin_epochs, margin_batch, margin_schedule, patience
+        );
+        if let Some(lags) = self.lags {
+            config.lags = lags.over(config.lags);
+        }
+        if let Some(window) = self.window {
+            config.window = window.over(config.window);
+        }
+        config
+    }
+
+    /// What a search is asked: the defaults with these settings in place of its own.
+    ///
+    /// # Errors
+    /// [`WorkflowError::NotForSearch`] or [`WorkflowError::NotSearched`] if a setting says how one network is trained.
+    pub fn search_config(&self) -> Result<SearchConfig> {
+        if let Some(key) = self.of_one_network() {
+            return Err(WorkflowError::NotForSearch { key });
+        }
+        if let Some(model) = self.model.filter(|&model| !SearchConfig::searches(model)) {
+            return Err(WorkflowError::NotSearched { model });
+        }
+        let defaults = SearchConfig::default();
+        Ok(SearchConfig {
+            model: self.model,
+            lags: self.lags.map(|lags| lags.over(SHORTEST)),
+            initial: self.initial,
+            coverage: self.coverage.unwrap_or(defaults.coverage),
+            rounds: self.rounds.unwrap_or(defaults.rounds),
+            precision: self.precision.unwrap_or(defaults.precision),
+            seed: self.seed.unwrap_or(defaults.seed),
+        })
+    }
+}
+
+/// The least a model looks back.
+pub(crate) const SHORTEST: Lags = Lags { nx: 0, nd: 0, ny: 1 };
+
+/// The known name most like a mistyped one, if any is.
+fn nearest(name: &str) -> Option<&'static str> {
+    let similarity = |other: &str| strsim::jaro_winkler(name, other);
+    let names = Settings::NAMES.iter().copied();
+    let best = names.max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    (similarity(best) > 0.75).then_some(best)
+}
+
+fn first_line(error: &toml::de::Error) -> String {
+    error.message().lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        Settings::from_table(&text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn settings_win_over_the_preset() {
+        let config = settings("epochs = 7\nlags = '1,2,3'").fit_config("hair-dryer");
+        assert_eq!((config.epochs, config.margin_epochs), (7, None));
+        assert_eq!((config.lags, config.lag_search), (Lags { nx: 1, nd: 2, ny: 3 }, false));
+        let paper = FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade);
+        assert_eq!(config.batch, paper.batch);
+        assert_eq!(Settings::default().fit_config("hair-dryer"), paper);
+        let both = settings("epochs = 7\nmargin_epochs = 9\nlags = '1,2,3'\nlag_search = true").fit_config("x");
+        assert_eq!((both.margin_epochs, both.lag_search), (Some(9), true));
+    }
+
+    #[test]
+    fn tables_may_be_given_in_part() {
+        let config = settings("lags = { ny = 5 }\nwindow = { length = 77 }").fit_config("hair-dryer");
+        let paper = FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade);
+        assert_eq!((config.lags.ny, config.lags.nx), (5, paper.lags.nx));
+        assert_eq!((config.window.length, config.window.step), (77, paper.window.step));
+    }
+
+    #[test]
+    fn every_setting_reaches_the_configuration_it_is_named_after() {
+        // A configuration with no field at its default, written as settings and read back.
+        let config = FitConfig {
+            model: ModelKind::Blstm,
+            hidden: vec![3],
+            lags: Lags { nx: 5, nd: 6, ny: 7 },
+            lag_search: true,
+            linear_path: true,
+            initial: InitialState::Warmup(3),
+            window: WindowConfig { length: 9, step: 8 },
+            strategy: Strategy::Joint,
+            margin: MarginActivation::Relu,
+            coverage: 0.5,
+            width_penalty: 0.1,
+            level: QuantileLevel::Literal,
+            margin_hidden: 0.2,
+            margin_output: 0.3,
+            margin_floor: 0.4,
+            epochs: 11,
+            margin_epochs: Some(12),
+            batch: 13,
+            margin_batch: Some(14),
+            margin_rate: 0.6,
+            margin_schedule: Some(Schedule::Cosine),
+            miss_factor: 0.7,
+            weight_decay: 0.8,
+            weight_noise: 0.9,
+            averaging: 0.11,
+            learning_rate: 0.12,
+            schedule: Schedule::Constant,
+            gradient_clip: 0.13,
+            patience: Some(15),
+            gradnorm_beta: 0.14,
+            gradnorm_rate: 0.15,
+            prior_std: 0.16,
+            dropout: 0.17,
+            members: 16,
+            samples: 17,
+            precision: Precision::F64,
+            seed: 18,
+        };
+        let table = Table::try_from(&config).unwrap();
+        assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));
+        assert_eq!(Settings::from_table(&table).unwrap().fit_config("robot-arm"), config);
+        assert_eq!(
+            table.len() + 3,
+            Settings::NAMES.len(),
+            "preset, calibrate and rounds besides"
+        );
+    }
+
+    #[test]
+    fn bad_settings_are_named() {
+        let refused = |text: &str| Settings::from_table(&text.parse().unwrap()).unwrap_err();
+        assert!(
+            refused("margin = 'cube'")
+                .to_string()
+                .starts_with("margin = \"cube\": unknown variant")
+        );
+        assert!(
+            refused("model = 'gru'")
+                .to_string()
+                .starts_with("model = \"gru\": unknown variant")
+        );
+        assert!(
+            refused("rounds = 'many'")
+                .to_string()
+                .starts_with("rounds = \"many\": invalid type")
+        );
+        assert!(refused("lags = { nz = 1 }").to_string().contains("unknown field"));
+        assert!(matches!(
+            refused("epoch = 3"),
+            WorkflowError::UnknownSetting {
+                nearest: Some("epochs"),
+                ..
+            }
+        ));
+        assert!(matches!(
+            refused("qwertz = 3"),
+            WorkflowError::UnknownSetting { nearest: None, .. }
+        ));
+    }
+
+    #[test]
+    fn a_search_takes_its_own_settings_and_no_others() {
+        let config = settings("lags = '1,0,2'\ncoverage = 0.95").search_config().unwrap();
+        assert_eq!(config.lags, Some(Lags { nx: 1, nd: 0, ny: 2 }));
+        assert_eq!(config.rounds, SearchConfig::default().rounds);
+        assert!(matches!(
+            settings("epochs = 3").search_config(),
+            Err(WorkflowError::NotForSearch { key: "epochs" })
+        ));
+        assert!(matches!(
+            settings("model = 'bnode'").search_config(),
+            Err(WorkflowError::NotSearched {
+                model: ModelKind::Bnode
+            })
+        ));
+    }
+}

@@ -1,0 +1,211 @@
+//! A request carried out: training or a search, and calibration.
+
+use std::path::Path;
+use std::time::Duration;
+
+use intervalid_data::{Dataset, Split};
+use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelError, TrainInfo};
+use intervalid_search::{
+    SearchConfig, SearchEnd, SearchError, SearchInfo, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
+};
+
+use crate::error::{Result, WorkflowError};
+use crate::request::FitRequest;
+
+/// At most this much work is lost by a crash; a checkpoint of every epoch would cost more than the epochs.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// Who follows a fit, and what it may use.
+#[derive(Clone, Copy, Default)]
+pub struct TrainOptions<'a> {
+    /// Told of progress; its deadline is for searches.
+    pub control: Control<'a>,
+    /// Most threads; 0 is one.
+    pub threads: usize,
+    /// Where training of one network is kept while it runs, and taken up again.
+    pub checkpoint: Option<&'a Path>,
+    /// What becomes of work that is ended early.
+    pub when_interrupted: WhenInterrupted,
+}
+
+/// What becomes of work that is ended early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenInterrupted {
+    /// It fails with [`WorkflowError::Interrupted`] or [`WorkflowError::Cancelled`]; a checkpoint keeps what was done.
+    #[default]
+    Fail,
+    /// The best so far is the result, where there is any.
+    KeepBest,
+}
+
+/// A fitted model and how it was come by.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// What was asked for.
+    pub request: FitRequest,
+    /// The model.
+    pub model: Model,
+    /// How it was come by.
+    pub training: Training,
+}
+
+/// How a model was come by.
+#[derive(Clone, Debug)]
+pub enum Training {
+    /// It was trained, or solved for.
+    One(TrainInfo),
+    /// A search found it.
+    Search(SearchRecord),
+}
+
+/// What a search leaves besides the model.
+#[derive(Clone, Debug)]
+pub struct SearchRecord {
+    /// The search in words and numbers.
+    pub info: SearchInfo,
+    /// Mean squared error over held-out blocks before the first step of the chosen network and after each; empty for a linear model.
+    pub descent: Vec<f64>,
+    /// Steps that were kept.
+    pub steps: usize,
+    /// Wall-clock time.
+    pub duration: Duration,
+}
+
+impl Training {
+    /// Epochs of all stages, or steps of a search's descent.
+    #[must_use]
+    pub fn epochs_run(&self) -> usize {
+        match self {
+            Self::One(info) => info.epochs_run(),
+            Self::Search(record) => record.descent.len().saturating_sub(1),
+        }
+    }
+
+    /// Why it ended, in words.
+    #[must_use]
+    pub fn stopped_because(&self) -> String {
+        match self {
+            Self::One(info) if info.stages.is_empty() => "least squares: solved".to_owned(),
+            Self::One(info) => info.stopped_because(),
+            Self::Search(record) => match record.info.end {
+                SearchEnd::Finished => "search: all rounds done",
+                SearchEnd::OutOfTime => "search: the time given ran out",
+                SearchEnd::Cancelled => "search: interrupted, the best linear model so far was kept",
+            }
+            .to_owned(),
+        }
+    }
+
+    /// Wall-clock time.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        match self {
+            Self::One(info) => info.duration,
+            Self::Search(record) => record.duration,
+        }
+    }
+
+    /// The search, if it was one.
+    #[must_use]
+    pub fn search(&self) -> Option<&SearchInfo> {
+        match self {
+            Self::One(_) => None,
+            Self::Search(record) => Some(&record.info),
+        }
+    }
+
+    /// Whether somebody ended it early.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::One(info) => info.is_interrupted(),
+            Self::Search(record) => record.info.end == SearchEnd::Cancelled,
+        }
+    }
+}
+
+impl FitRequest {
+    /// Trains or searches on the training and validation parts; the test part is not looked at.
+    ///
+    /// # Errors
+    /// If the record is too short for what was asked, a checkpoint is damaged or of another fit, training diverges, or it is ended
+    /// early without anything to keep.
+    pub fn train(&self, dataset: &Dataset, split: &Split, options: TrainOptions<'_>) -> Result<Trained> {
+        let (model, training) = match self {
+            Self::One { config, calibrate } => one(dataset, split, config, *calibrate, options)?,
+            Self::Search(config) => searched(dataset, split, config, options)?,
+        };
+        Ok(Trained {
+            request: self.clone(),
+            model,
+            training,
+        })
+    }
+}
+
+fn one(
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
+    calibrate: bool,
+    options: TrainOptions<'_>,
+) -> Result<(Model, Training)> {
+    let fit_options = FitOptions {
+        control: options.control,
+        checkpoint: options.checkpoint,
+        checkpoint_every: CHECKPOINT_EVERY,
+    };
+    let fitted = Model::fit(dataset, split, config, fit_options);
+    let (mut model, info) = fitted.map_err(|error| match error {
+        ModelError::Interrupted { epoch } => WorkflowError::Interrupted { epochs: epoch },
+        error => error.into(),
+    })?;
+    if info.is_interrupted() && options.when_interrupted == WhenInterrupted::Fail {
+        let epochs = info.epochs_run();
+        return Err(WorkflowError::Interrupted { epochs });
+    }
+    if calibrate && !info.is_interrupted() {
+        match calibrate_on_blocks(dataset, split, model.clone(), options.threads, options.control) {
+            Ok(calibrated) => model = calibrated,
+            // The model as it was trained is worth keeping.
+            Err(SearchError::Cancelled) if options.when_interrupted == WhenInterrupted::KeepBest => {}
+            Err(SearchError::Cancelled) => return Err(WorkflowError::Cancelled { stage: "calibration" }),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((model, Training::One(info)))
+}
+
+fn searched(
+    dataset: &Dataset,
+    split: &Split,
+    config: &SearchConfig,
+    options: TrainOptions<'_>,
+) -> Result<(Model, Training)> {
+    let search_options = SearchOptions {
+        threads: options.threads,
+        control: options.control,
+    };
+    let cancelled = || WorkflowError::Cancelled { stage: "search" };
+    let found = search(dataset, split, config, &search_options).map_err(|error| match error {
+        SearchError::Cancelled => cancelled(),
+        error => error.into(),
+    })?;
+    if found.info.end == SearchEnd::Cancelled && options.when_interrupted == WhenInterrupted::Fail {
+        return Err(cancelled());
+    }
+    let SearchOutcome {
+        model,
+        info,
+        descent,
+        steps,
+        duration,
+    } = found;
+    let record = SearchRecord {
+        info,
+        descent,
+        steps,
+        duration,
+    };
+    Ok((model, Training::Search(record)))
+}
