@@ -18,22 +18,18 @@ mod elementwise;
 mod interval_product;
 mod level;
 mod matmul;
-mod mixed_product;
 mod one_sample;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use activation::{TANH_DENOMINATOR, TANH_ERROR_F32, TANH_NUMERATOR, relu, sigmoid, softplus, tanh};
+pub use activation::{TANH_DENOMINATOR, TANH_ERROR_F32, TANH_NUMERATOR, sigmoid, tanh};
 pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
 pub use centred_product::{CentredAdjoint, CentredWeights};
-pub use elementwise::{Operand, product, product_backward};
+pub use elementwise::product;
 pub use interval_product::{IntervalWeights, WeightAdjoint};
 pub use level::{SimdLevel, with_level};
 pub use matmul::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
-pub use mixed_product::{
-    crisp_weights_backward, crisp_weights_forward, interval_weights_backward, interval_weights_forward,
-};
 pub use one_sample::{CentredColumns, IntervalRows};
 pub use vector::{Portable, Vector};
 #[cfg(target_arch = "x86_64")]

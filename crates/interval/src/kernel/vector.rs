@@ -198,16 +198,3 @@ fn portable_mul_add<T: Real>(a: T, b: T, c: T) -> T {
         a * b + c
     }
 }
-
-/// Asks for the cache line at an address that need not be valid.
-#[inline(always)]
-pub(super) fn prefetch<T>(from: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction, and it never faults.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(from.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = from;
-}
