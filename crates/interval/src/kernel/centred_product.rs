@@ -3,9 +3,9 @@
 //! With centre c = (w + W)/2 and radius r = (W - w)/2 of the weights `[w, W]`, and a crisp input x, the exact bounds are
 //! c·x ∓ r·|x|: two fused products per weight and sample instead of two blends and two products.
 
-use super::LANES;
 use super::matmul::sum_lanes;
 use super::vector::Vector;
+use super::{LANES, area};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -25,8 +25,8 @@ impl<T: Real> CentredWeights<T> {
         Self {
             out,
             inner,
-            centre: vec![T::zero(); out * inner],
-            radius: vec![T::zero(); out * inner],
+            centre: vec![T::zero(); area(out, inner)],
+            radius: vec![T::zero(); area(out, inner)],
         }
     }
 
@@ -75,7 +75,8 @@ impl<T: Real> CentredWeights<T> {
     /// If a shape does not fit.
     pub fn forward_add(&self, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) {
         self.assert_shapes(input, lower, upper, width);
-        forward(self, input, lower, upper, width);
+        // SAFETY: the shapes are asserted.
+        unsafe { forward(self, input, lower, upper, width) }
     }
 
     /// Reverse mode of [`forward_add`](Self::forward_add) for one tile: adds to the adjoint of the inputs and to that of
@@ -99,15 +100,18 @@ impl<T: Real> CentredWeights<T> {
             (self.out, self.inner),
             "adjoint of the weights"
         );
-        backward(
-            self,
-            input,
-            lower_adjoint,
-            upper_adjoint,
-            input_adjoint,
-            weight_adjoint,
-            width,
-        );
+        // SAFETY: the shapes are asserted.
+        unsafe {
+            backward(
+                self,
+                input,
+                lower_adjoint,
+                upper_adjoint,
+                input_adjoint,
+                weight_adjoint,
+                width,
+            );
+        }
     }
 
     fn assert_shapes(&self, input: &[T], lower: &[T], upper: &[T], width: usize) {
@@ -115,9 +119,10 @@ impl<T: Real> CentredWeights<T> {
             width.is_multiple_of(LANES),
             "tile width {width} is not a multiple of {LANES}"
         );
-        assert_eq!(input.len(), self.inner * width, "tile of {} inputs", self.inner);
-        assert_eq!(lower.len(), self.out * width, "lower bounds of {} outputs", self.out);
-        assert_eq!(upper.len(), self.out * width, "upper bounds of {} outputs", self.out);
+        let (inputs, outputs) = (area(self.inner, width), area(self.out, width));
+        assert_eq!(input.len(), inputs, "tile of {} inputs", self.inner);
+        assert_eq!(lower.len(), outputs, "lower bounds of {} outputs", self.out);
+        assert_eq!(upper.len(), outputs, "upper bounds of {} outputs", self.out);
     }
 }
 
@@ -137,7 +142,7 @@ impl<T: Real> CentredAdjoint<T> {
         Self {
             out,
             inner,
-            lanes: vec![T::zero(); out * inner * 2 * LANES],
+            lanes: vec![T::zero(); area(area(out, inner), 2 * LANES)],
         }
     }
 
@@ -148,21 +153,24 @@ impl<T: Real> CentredAdjoint<T> {
     pub fn drain_into(&mut self, lower: &mut [T], upper: &mut [T]) {
         assert_eq!(lower.len(), self.out * self.inner, "adjoint of the lower weights");
         assert_eq!(upper.len(), self.out * self.inner, "adjoint of the upper weights");
-        drain(self, lower, upper);
+        // SAFETY: the body checks every place it reads or writes.
+        unsafe { drain(self, lower, upper) }
     }
 }
 
 simd_dispatch! {
-    fn drain<T>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
+    unsafe fn drain<T>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`.
 #[inline(always)]
-fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
+unsafe fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
     let (out, inner) = (adjoint.out, adjoint.inner);
     let half = T::of(0.5);
     for (position, lanes) in adjoint.lanes.chunks_exact(2 * V::LANES).take(out * inner).enumerate() {
         let (i, o) = (position / out, position % out);
-        // SAFETY: the chunk holds two registers.
+        // SAFETY: the chunk holds two registers; the caller vouches for the instructions.
         let (centre, radius) = unsafe {
             (
                 sum_lanes(V::load(lanes.as_ptr())),
@@ -176,11 +184,13 @@ fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mu
 }
 
 simd_dispatch! {
-    fn forward<T>(weights: &CentredWeights<T>, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) = forward_body;
+    unsafe fn forward<T>(weights: &CentredWeights<T>, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) = forward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with shapes as `forward_add` asserts them.
 #[inline(always)]
-fn forward_body<T: Real, V: Vector<T>>(
+unsafe fn forward_body<T: Real, V: Vector<T>>(
     weights: &CentredWeights<T>,
     input: &[T],
     lower: &mut [T],
@@ -192,7 +202,8 @@ fn forward_body<T: Real, V: Vector<T>>(
         let mut o = 0;
         while o < weights.out {
             let rows = (weights.out - o).min(3);
-            // SAFETY: rows and samples of each block are inside the shapes that `forward_add` asserts.
+            // SAFETY: `rows` rows from `o` on, and one or two registers of samples, are inside the shapes that the caller
+            // vouches for, since lanes divide `width`.
             unsafe {
                 match (rows, pairs) {
                     (3, true) => forward_block::<T, V, 3, 2>(weights, input, lower, upper, width, o, sample),
@@ -208,6 +219,8 @@ fn forward_body<T: Real, V: Vector<T>>(
     }
 }
 
+/// # Safety
+/// As [`forward_body`]; rows `o..o + OUT` and samples `sample..sample + N·V::LANES` are inside the tiles.
 #[inline(always)]
 unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
     weights: &CentredWeights<T>,
@@ -218,7 +231,7 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>
     o: usize,
     sample: usize,
 ) {
-    // SAFETY: the caller vouches for the block.
+    // SAFETY: the caller vouches for the instructions and the block; centre and radius are `[out, in]` since they were made.
     unsafe {
         let zero = V::splat(T::zero());
         let (mut centre, mut radius) = ([[zero; N]; OUT], [[zero; N]; OUT]);
@@ -258,7 +271,7 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>
 }
 
 simd_dispatch! {
-    fn backward<T>(
+    unsafe fn backward<T>(
         weights: &CentredWeights<T>,
         input: &[T],
         lower_adjoint: &[T],
@@ -271,8 +284,11 @@ simd_dispatch! {
 
 /// With p = ∂/∂(c·x) = sum and q = ∂/∂(r·|x|) = difference of the bounds' adjoints: x̄ = cᵀp + sign(x)·rᵀq,
 /// c̄ = p·xᵀ, r̄ = q·|x|ᵀ.
+///
+/// # Safety
+/// Call it through `simd_dispatch!`, with shapes as `backward_add` asserts them.
 #[inline(always)]
-fn backward_body<T: Real, V: Vector<T>>(
+unsafe fn backward_body<T: Real, V: Vector<T>>(
     weights: &CentredWeights<T>,
     input: &[T],
     lower_adjoint: &[T],
@@ -286,8 +302,8 @@ fn backward_body<T: Real, V: Vector<T>>(
         let mut sample = 0;
         while sample < width {
             let wide = sample + 4 * V::LANES <= width;
-            // SAFETY: samples and inputs of each block are inside the shapes that `backward_add` asserts; the lanes hold
-            // two registers per weight.
+            // SAFETY: input `i`, and one or four registers of samples, are inside the shapes that the caller vouches for,
+            // since lanes divide `width`; the partial sums hold two registers per weight.
             unsafe {
                 let lanes = weight_adjoint.lanes.as_mut_ptr().add(2 * i * weights.out * V::LANES);
                 let (g, h) = (lower_adjoint.as_ptr().add(sample), upper_adjoint.as_ptr().add(sample));
@@ -304,6 +320,9 @@ fn backward_body<T: Real, V: Vector<T>>(
     }
 }
 
+/// # Safety
+/// As [`backward_body`]; the pointers are those of input `i` (adjoints of the outputs: of output 0), at a sample with `N`
+/// registers from there on, and `lanes` are the partial sums of the weights on input `i`.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "origin of a block in five arrays")]
 unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
@@ -316,7 +335,7 @@ unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
     width: usize,
     i: usize,
 ) {
-    // SAFETY: the caller vouches for the block.
+    // SAFETY: the caller vouches for the instructions and the block; weights `[out, in]` have one at (`o`, `i`).
     unsafe {
         let zero = V::splat(T::zero());
         let x: [V; N] = core::array::from_fn(|n| V::load(input.add(n * V::LANES)));

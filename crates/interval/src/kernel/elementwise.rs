@@ -12,11 +12,12 @@ pub fn product<T: Real>(a_lower: &[T], a_upper: &[T], b_lower: &[T], b_upper: &[
     let n = lower.len();
     let lengths = [a_lower.len(), a_upper.len(), b_lower.len(), b_upper.len(), upper.len()];
     assert_eq!(lengths, [n; 5], "elementwise product of unequal lengths");
-    product_dispatched(a_lower, a_upper, b_lower, b_upper, lower, upper);
+    // SAFETY: the slices are equally long.
+    unsafe { product_dispatched(a_lower, a_upper, b_lower, b_upper, lower, upper) }
 }
 
 simd_dispatch! {
-    fn product_dispatched<T>(
+    unsafe fn product_dispatched<T>(
         a_lower: &[T],
         a_upper: &[T],
         b_lower: &[T],
@@ -26,8 +27,10 @@ simd_dispatch! {
     ) = product_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`; the slices are equally long.
 #[inline(always)]
-fn product_body<T: Real, V: Vector<T>>(
+unsafe fn product_body<T: Real, V: Vector<T>>(
     a_lower: &[T],
     a_upper: &[T],
     b_lower: &[T],
@@ -37,7 +40,8 @@ fn product_body<T: Real, V: Vector<T>>(
 ) {
     let full = lower.len() - lower.len() % V::LANES;
     for s in (0..full).step_by(V::LANES) {
-        // SAFETY: a register from `s` on is inside all six slices, whose lengths `product` asserts to be equal.
+        // SAFETY: a register from `s` on is inside `lower` and so inside all six slices; the caller vouches for the
+        // instructions.
         unsafe {
             let (a, b) = (V::load(a_lower[s..].as_ptr()), V::load(a_upper[s..].as_ptr()));
             let (c, d) = (V::load(b_lower[s..].as_ptr()), V::load(b_upper[s..].as_ptr()));

@@ -38,6 +38,13 @@ pub use x86::{F32x8, F32x16, F64x4, F64x8};
 /// Widths of tiles are multiples of this many samples: one AVX-512 register of `f32`.
 pub const LANES: usize = 16;
 
+/// Numbers of a `rows` by `columns` matrix or tile. Lengths are compared with this product, so it must not wrap around.
+#[inline]
+fn area(rows: usize, columns: usize) -> usize {
+    rows.checked_mul(columns)
+        .unwrap_or_else(|| panic!("a shape of {rows} by {columns} numbers does not fit into memory"))
+}
+
 /// The tile width that holds `samples` samples.
 #[must_use]
 pub const fn padded(samples: usize) -> usize {
