@@ -39,6 +39,7 @@
 /// axpy(2.0, &[10.0; 16], &mut y);
 /// assert_eq!(y, [21.0; 16]);
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! simd_dispatch {
     ($(#[$meta:meta])* $visibility:vis unsafe fn $name:ident<T>($($argument:ident: $type:ty),* $(,)?) = $body:ident;) => {
