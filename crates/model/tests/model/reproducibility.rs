@@ -1,11 +1,16 @@
 //! Same seed, same bits: whatever the number of threads, and across a kill.
 
+use std::fs::File;
+use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use intervalid_model::{FitConfig, FitOptions, IntervalModel, ModelKind, Progress, Strategy, fit, map_parallel};
+use intervalid_model::{
+    FitConfig, FitOptions, IntervalModel, Model, ModelKind, Progress, Strategy, calibrate_on_blocks, fit,
+};
 
 use crate::training::{hair_dryer, small};
 
@@ -20,30 +25,24 @@ fn bits(model: &IntervalModel<f32>) -> Vec<u32> {
         .collect()
 }
 
+/// Calibration fits five models, as many at once as there are threads. (The search has a test of its own, in `auto`.)
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let (dataset, split) = hair_dryer();
-    let jobs: Vec<FitConfig> = [
+    for (network, strategy) in [
         (ModelKind::Inode, Strategy::Joint),
         (ModelKind::Ilstm, Strategy::Cascade),
-    ]
-    .into_iter()
-    .flat_map(|(network, strategy)| {
-        (1..=2).map(move |seed| FitConfig {
-            seed,
-            ..small(network, strategy)
-        })
-    })
-    .collect();
-    let run = |threads: usize| {
-        map_parallel(&jobs, threads, |config| {
-            bits(&fit(&dataset, &split, config, FitOptions::default()).unwrap().0)
-        })
-    };
-    let one = run(1);
-    assert_eq!(one, run(2));
-    assert_eq!(one, run(4));
-    assert_ne!(one[0], one[1], "another seed, another model");
+    ] {
+        let config = small(network, strategy);
+        let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
+        let run = |threads: usize| {
+            calibrate_on_blocks(&dataset, &split, model.clone(), threads, &AtomicBool::new(false)).unwrap()
+        };
+        let one = run(1);
+        assert_ne!(one, model, "{network:?}: calibration changes the band");
+        assert_eq!(one, run(2), "{network:?} with 2 threads");
+        assert_eq!(one, run(4), "{network:?} with 4 threads");
+    }
 }
 
 #[test]
@@ -186,7 +185,8 @@ fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
     }
 }
 
-/// The child of the next test: this very test binary, told to train with a checkpoint until it is killed.
+/// The child of the next test: this very test binary, told to train with a checkpoint until it is killed. Beside the
+/// checkpoint it writes a byte for every epoch.
 const CHILD: &str = "INTERVALID_TEST_TRAIN_UNTIL_KILLED";
 
 fn long_config() -> FitConfig {
@@ -196,48 +196,88 @@ fn long_config() -> FitConfig {
     }
 }
 
-#[test]
-fn child_trains_until_killed() {
-    if let Some(path) = std::env::var_os(CHILD) {
-        let (dataset, split) = hair_dryer();
-        let options = FitOptions {
-            observer: None,
-            checkpoint: Some(Path::new(&path)),
-            ..FitOptions::default()
-        };
-        fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
-    }
+fn beside(checkpoint: &Path) -> PathBuf {
+    checkpoint.with_extension("epochs")
 }
 
 #[test]
+#[ignore = "no test of its own: `a_killed_process_loses_nothing` runs it in a process that it kills"]
+fn child_trains_until_killed() {
+    let path = std::env::var_os(CHILD).expect("only `a_killed_process_loses_nothing` runs this");
+    let path = Path::new(&path);
+    let (dataset, split) = hair_dryer();
+    let mut epochs = File::create(beside(path)).unwrap();
+    let mut observer = |progress: &Progress| {
+        epochs.write_all(b".").unwrap();
+        if progress.epochs_done + 1 == progress.epochs_total {
+            // The parent is slow today. It is to find work that is not finished.
+            std::thread::sleep(PATIENCE);
+            panic!("nobody killed this process");
+        }
+        ControlFlow::Continue(())
+    };
+    let options = FitOptions {
+        observer: Some(&mut observer),
+        checkpoint: Some(path),
+        ..FitOptions::default()
+    };
+    fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
+}
+
+/// More than any machine needs for an epoch.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
 fn a_killed_process_loses_nothing() {
+    const KILLS: usize = 3;
+    const EPOCHS: usize = 3;
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("killed.checkpoint");
-    for _ in 0..3 {
+    for kill in 1..=KILLS {
+        let _ = std::fs::remove_file(beside(&path));
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "reproducibility::child_trains_until_killed"])
+            .args(["--ignored", "--exact", "reproducibility::child_trains_until_killed"])
             .env(CHILD, &path)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Any moment after the first checkpoint will do: kill while files are being written.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !path.exists() && Instant::now() < deadline {
+        // Some epochs, then any moment will do: kill while files are being written.
+        let epochs = || std::fs::metadata(beside(&path)).map_or(0, |file| file.len());
+        let deadline = Instant::now() + PATIENCE;
+        while epochs() < EPOCHS as u64 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(15));
+        let ended = child.try_wait().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
+        assert!(
+            ended.is_none(),
+            "kill {kill}: the child ended by itself, with {ended:?}"
+        );
+        assert!(
+            epochs() >= EPOCHS as u64,
+            "kill {kill}: the child had not begun to train"
+        );
     }
-    assert!(path.exists(), "the child never wrote a checkpoint");
+    let mut first = None;
+    let mut observer = |progress: &Progress| {
+        first.get_or_insert((progress.epochs_done, progress.epochs_total));
+        ControlFlow::Continue(())
+    };
     let options = FitOptions {
-        observer: None,
+        observer: Some(&mut observer),
         checkpoint: Some(&path),
         ..FitOptions::default()
     };
-    let (resumed, _) = fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
-    let (whole, _) = fit::<f32>(&dataset, &split, &long_config(), FitOptions::default()).unwrap();
+    let (resumed, info) = fit::<f32>(&dataset, &split, &long_config(), options).unwrap();
+    let (done, total) = first.expect("the killed children left something to do");
+    assert!(
+        done > KILLS * EPOCHS && done <= total,
+        "resumed at epoch {done} of {total}: each child had written {EPOCHS} epochs or more"
+    );
+    let (whole, whole_info) = fit::<f32>(&dataset, &split, &long_config(), FitOptions::default()).unwrap();
     assert_eq!(bits(&whole), bits(&resumed));
+    assert_eq!(format!("{:?}", whole_info.history), format!("{:?}", info.history));
 }
