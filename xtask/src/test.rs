@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, process::Command};
 
+use intervalid_interval::SimdLevel;
+
 use crate::{
     UsageError, deploy, python, repository, root,
     step::{Outcome, Step, cargo, execute, has_cargo_tool, run_all},
@@ -52,6 +54,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         run: tests,
+    },
+    Step {
+        name: "simd-levels",
+        run: simd_levels,
     },
     Step {
         name: "python",
@@ -193,6 +199,52 @@ fn tests() -> anyhow::Result<Outcome> {
         ])
     };
     execute(command.env(deploy::PYTHON_VARIABLE, deploy::python()))
+}
+
+/// Modules of the interval and model crates whose tests run at every SIMD level: the kernels, what is written in them
+/// (networks and their golden values, training, simulation step by step and whole), and the promises to the bit. Left out
+/// are tests that run no kernel, and the search and recovery of known systems, which take minutes and see the kernels only
+/// through the modules above.
+const LEVEL_MODULES: [&str; 6] = ["kernel", "network", "train", "simulate", "training", "reproducibility"];
+
+/// The step `tests` runs the best level that this processor has; this one, the levels below.
+fn simd_levels() -> anyhow::Result<Outcome> {
+    let levels = SimdLevel::available();
+    let below = &levels[..levels.len().saturating_sub(1)];
+    for level in below {
+        println!("{} = {level}", SimdLevel::VARIABLE);
+        let mut command = if has_cargo_tool("nextest") {
+            // The whole workspace, as in `tests`: another choice of packages can mean other features, and a build of its own.
+            let chosen = format!(
+                "(package(intervalid-interval) | package(intervalid-model)) & test(/^({})::/)",
+                LEVEL_MODULES.join("|")
+            );
+            let mut command = cargo(&["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "-E"]);
+            command.arg(chosen);
+            command
+        } else {
+            let mut command = cargo(&["test", "--locked", "--no-fail-fast", "--lib", "--tests"]);
+            command.args(["-p", "intervalid-interval", "-p", "intervalid-model", "--"]);
+            command.args(LEVEL_MODULES.map(|module| format!("{module}::")));
+            command
+        };
+        let outcome = execute(command.env(SimdLevel::VARIABLE, level.to_string()))?;
+        if !matches!(outcome, Outcome::Passed) {
+            return Ok(Outcome::Failed(format!(
+                "tests fail with {}={level}",
+                SimdLevel::VARIABLE
+            )));
+        }
+    }
+    let names = |levels: &[SimdLevel]| levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match below {
+        [] => println!(
+            "this processor has one level, {}, which the step `tests` runs",
+            names(levels)
+        ),
+        _ => println!("levels run: {}; of {} on this processor", names(below), names(levels)),
+    }
+    Ok(Outcome::Passed)
 }
 
 fn docs() -> anyhow::Result<Outcome> {

@@ -22,14 +22,19 @@ mod write;
 use std::process::ExitCode;
 
 use clap::Parser;
+use intervalid_interval::SimdLevel;
 
 use args::Cli;
+use error::Failure;
 use output::Output;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let output = Output::new(&cli.global);
-    let result = commands::run(&cli, &output).and_then(|()| Ok(output.flush()?));
+    let result = SimdLevel::from_environment()
+        .map_err(Failure::input)
+        .and_then(|_| commands::run(&cli, &output))
+        .and_then(|()| Ok(output.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has seen enough, as with `intervalid data list | head -1`.

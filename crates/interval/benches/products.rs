@@ -259,12 +259,14 @@ const STEPS: usize = 100_000;
 
 simd_dispatch! {
     /// Twelve independent chains of fused products of one register each: as many as the registers hold.
-    fn fused_chains<T>(x: &[T], sums: &mut [T]) = fused_chains_body;
+    unsafe fn fused_chains<T>(x: &[T], sums: &mut [T]) = fused_chains_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`; `sums` holds `CHAINS` registers.
 #[inline(always)]
-fn fused_chains_body<T: Real, V: Vector<T>>(x: &[T], sums: &mut [T]) {
-    // SAFETY: `simd_dispatch!` runs this body; `sums` holds `CHAINS` registers.
+unsafe fn fused_chains_body<T: Real, V: Vector<T>>(x: &[T], sums: &mut [T]) {
+    // SAFETY: passed on to the caller.
     unsafe {
         let (a, b) = (V::splat(x[0]), V::splat(x[1]));
         let mut chains = [b; CHAINS];
@@ -290,7 +292,8 @@ fn peak_gflops() -> f64 {
     let best = (0..20)
         .map(|_| {
             let start = Instant::now();
-            fused_chains(&x, &mut sums);
+            // SAFETY: `sums` holds `CHAINS` registers of the widest kind.
+            unsafe { fused_chains(&x, &mut sums) };
             black_box(&mut sums);
             start.elapsed().as_secs_f64()
         })

@@ -1,6 +1,8 @@
-//! What can be wrong with the bounds or shapes a caller hands in.
+//! What can be wrong with the bounds, shapes or settings a caller hands in.
 
-/// Why a set could not be built from the values given.
+use crate::SimdLevel;
+
+/// Why a set could not be built from the values given, or a SIMD level not be used.
 ///
 /// Bounds are reported as `f64` whatever the caller's type; the conversion from `f32` is exact.
 ///
@@ -11,7 +13,7 @@
 /// assert_eq!(error, IntervalError::Reversed { lower: 2.0, upper: 1.0 });
 /// assert_eq!(error.to_string(), "lower bound 2 is above upper bound 1");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntervalError {
     /// A bound is NaN, so no set is described.
@@ -55,5 +57,22 @@ pub enum IntervalError {
         expected: usize,
         /// The length found.
         found: usize,
+    },
+    /// The value of `INTERVALID_SIMD` names no SIMD level.
+    #[error("{} must be baseline, avx2 or avx512, found '{found}'", SimdLevel::VARIABLE)]
+    UnknownSimdLevel {
+        /// The value as given.
+        found: String,
+    },
+    /// `INTERVALID_SIMD` names a SIMD level that this processor does not run.
+    #[error(
+        "{} asks for {asked}, which this processor does not offer; its best level is {best}",
+        SimdLevel::VARIABLE
+    )]
+    SimdLevelNotOffered {
+        /// The level asked for.
+        asked: SimdLevel,
+        /// The best level that the processor has.
+        best: SimdLevel,
     },
 }

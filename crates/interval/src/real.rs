@@ -15,6 +15,18 @@ mod sealed {
 /// `f32` (fast, the default of the command line) or `f64` (for checks against exact values).
 ///
 /// Sealed: the kernels rely on IEEE 754 arithmetic of exactly these two types.
+///
+/// ```
+/// use intervalid_interval::{Interval, Real};
+///
+/// fn width<T: Real>(set: Interval<T>) -> String {
+///     format!("{} ({})", set.wid(), T::NAME)
+/// }
+///
+/// assert_eq!(width(Interval::new(0.5_f32, 1.5)?), "1 (f32)");
+/// assert_eq!(width(Interval::new(0.5_f64, 1.5)?), "1 (f64)");
+/// # Ok::<(), intervalid_interval::IntervalError>(())
+/// ```
 pub trait Real:
     Float
     + NumAssign
@@ -31,10 +43,12 @@ pub trait Real:
     const NAME: &'static str;
 
     /// The register of 256 bits.
+    #[doc(hidden)]
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vector<Self>;
 
     /// The register of 512 bits.
+    #[doc(hidden)]
     #[cfg(target_arch = "x86_64")]
     type Avx512: Vector<Self>;
 
@@ -48,12 +62,14 @@ pub trait Real:
     ///
     /// # Safety
     /// Call it from a body that [`simd_dispatch!`](crate::simd_dispatch) runs.
+    #[doc(hidden)]
     unsafe fn tanh_lanes<V: Vector<Self>>(x: V) -> V;
 
     /// Logistic sigmoid of every lane, as the [kernels](crate::kernel::sigmoid) compute it.
     ///
     /// # Safety
     /// Call it from a body that [`simd_dispatch!`](crate::simd_dispatch) runs.
+    #[doc(hidden)]
     unsafe fn sigmoid_lanes<V: Vector<Self>>(x: V) -> V;
 }
 

@@ -5,7 +5,6 @@ mod containment;
 mod enclosure;
 mod interval;
 mod kernel;
-mod matrix;
 mod network;
 mod reference;
 mod strategies;

@@ -1,6 +1,7 @@
 //! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
 
 use intervalid_data::DataError;
+use intervalid_interval::IntervalError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
 use intervalid_search::SearchError;
@@ -125,6 +126,11 @@ pub(crate) fn exception(class: &str, message: String, kind: &str) -> PyErr {
         };
         made().unwrap_or_else(|error| error)
     })
+}
+
+/// Of `INTERVALID_SIMD`; bounds and shapes never come from Python.
+pub(crate) fn interval(error: IntervalError) -> PyErr {
+    exception("SettingError", error.to_string(), &kind(&error))
 }
 
 pub(crate) fn data(error: DataError) -> PyErr {

@@ -37,6 +37,7 @@ mod _intervalid {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        intervalid_interval::SimdLevel::from_environment().map_err(crate::error::interval)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -84,3 +87,12 @@ def test_saving_where_nothing_can_be_written(fitted: iv.IntervalNODE, tmp_path: 
 def test_divergence_is_told(dryer: iv.Record) -> None:
     with pytest.raises((errors.DivergedError, errors.OptionError)):
         small(learning_rate=1e300, gradient_clip=1e300).fit(dryer)
+
+
+def test_a_simd_level_that_does_not_exist_is_found_at_import() -> None:
+    program = "import intervalid"
+    for level, message in [("baseline", ""), ("sse9", "SettingError: INTERVALID_SIMD must be baseline, avx2 or avx512, found 'sse9'")]:
+        environment = {**os.environ, "INTERVALID_SIMD": level}
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
+        assert (done.returncode == 0) == (message == ""), done.stderr
+        assert done.stderr.strip().splitlines()[-1:] == ([f"intervalid.errors.{message}"] if message else [])

@@ -15,3 +15,24 @@ pub(crate) fn map_parallel<J: Sync, R: Send>(jobs: &[J], threads: usize, work: i
     }
     jobs.iter().map(work).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    /// Each job waits for the others: with fewer threads than asked for this would never end.
+    #[test]
+    fn as_many_threads_as_asked_for_work_at_once() {
+        for threads in [1, 2, 4] {
+            let barrier = Barrier::new(threads);
+            let jobs: Vec<usize> = (0..3 * threads).collect();
+            let results = map_parallel(&jobs, threads, |&job| {
+                barrier.wait();
+                job
+            });
+            assert_eq!(results, jobs);
+        }
+    }
+}

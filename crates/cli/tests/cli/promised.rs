@@ -5,11 +5,6 @@
 
 use crate::shape::Shape::{self, Count, Either, Flag, List, Maybe, Named, Number, Object, Settings, Text};
 
-/// Promised and not there yet. Whoever adds one takes it away here and enters it in the tables below.
-pub(crate) const PENDING_COMMANDS: &[&[&str]] = &[];
-pub(crate) const PENDING_FILES: &[&str] = &[];
-pub(crate) const PENDING_KEYS: &[&str] = &[];
-
 /// Metrics of one output.
 const METRICS: Shape = Object(&[
     ("n", Count),

@@ -3,9 +3,9 @@
 //! With centre c = (w + W)/2 and radius r = (W - w)/2 of the weights `[w, W]`, and a crisp input x, the exact bounds are
 //! c·x ∓ r·|x|: two fused products per weight and sample instead of two blends and two products.
 
-use super::LANES;
 use super::matmul::sum_lanes;
 use super::vector::Vector;
+use super::{LANES, area};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -25,8 +25,8 @@ impl<T: Real> CentredWeights<T> {
         Self {
             out,
             inner,
-            centre: vec![T::zero(); out * inner],
-            radius: vec![T::zero(); out * inner],
+            centre: vec![T::zero(); area(out, inner)],
+            radius: vec![T::zero(); area(out, inner)],
         }
     }
 
@@ -75,7 +75,8 @@ impl<T: Real> CentredWeights<T> {
     /// If a shape does not fit.
     pub fn forward_add(&self, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) {
         self.assert_shapes(input, lower, upper, width);
-        forward(self, input, lower, upper, width);
+        // SAFETY: the shapes are asserted.
+        unsafe { forward(self, input, lower, upper, width) }
     }
 
     /// Reverse mode of [`forward_add`](Self::forward_add) for one tile: adds to the adjoint of the inputs and to that of
@@ -99,15 +100,18 @@ impl<T: Real> CentredWeights<T> {
             (self.out, self.inner),
             "adjoint of the weights"
         );
-        backward(
-            self,
-            input,
-            lower_adjoint,
-            upper_adjoint,
-            input_adjoint,
-            weight_adjoint,
-            width,
-        );
+        // SAFETY: the shapes are asserted.
+        unsafe {
+            backward(
+                self,
+                input,
+                lower_adjoint,
+                upper_adjoint,
+                input_adjoint,
+                weight_adjoint,
+                width,
+            );
+        }
     }
 
     fn assert_shapes(&self, input: &[T], lower: &[T], upper: &[T], width: usize) {
@@ -115,9 +119,10 @@ impl<T: Real> CentredWeights<T> {
             width.is_multiple_of(LANES),
             "tile width {width} is not a multiple of {LANES}"
         );
-        assert_eq!(input.len(), self.inner * width, "tile of {} inputs", self.inner);
-        assert_eq!(lower.len(), self.out * width, "lower bounds of {} outputs", self.out);
-        assert_eq!(upper.len(), self.out * width, "upper bounds of {} outputs", self.out);
+        let (inputs, outputs) = (area(self.inner, width), area(self.out, width));
+        assert_eq!(input.len(), inputs, "tile of {} inputs", self.inner);
+        assert_eq!(lower.len(), outputs, "lower bounds of {} outputs", self.out);
+        assert_eq!(upper.len(), outputs, "upper bounds of {} outputs", self.out);
     }
 }
 
@@ -137,7 +142,7 @@ impl<T: Real> CentredAdjoint<T> {
         Self {
             out,
             inner,
-            lanes: vec![T::zero(); out * inner * 2 * LANES],
+            lanes: vec![T::zero(); area(area(out, inner), 2 * LANES)],
         }
     }
 
@@ -148,21 +153,24 @@ impl<T: Real> CentredAdjoint<T> {
     pub fn drain_into(&mut self, lower: &mut [T], upper: &mut [T]) {
         assert_eq!(lower.len(), self.out * self.inner, "adjoint of the lower weights");
         assert_eq!(upper.len(), self.out * self.inner, "adjoint of the upper weights");
-        drain(self, lower, upper);
+        // SAFETY: the body checks every place it reads or writes.
+        unsafe { drain(self, lower, upper) }
     }
 }
 
 simd_dispatch! {
-    fn drain<T>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
+    unsafe fn drain<T>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`.
 #[inline(always)]
-fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
+unsafe fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
     let (out, inner) = (adjoint.out, adjoint.inner);
     let half = T::of(0.5);
     for (position, lanes) in adjoint.lanes.chunks_exact(2 * V::LANES).take(out * inner).enumerate() {
         let (i, o) = (position / out, position % out);
-        // SAFETY: the chunk holds two registers.
+        // SAFETY: the chunk holds two registers; the caller vouches for the instructions.
         let (centre, radius) = unsafe {
             (
                 sum_lanes(V::load(lanes.as_ptr())),
@@ -176,11 +184,13 @@ fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mu
 }
 
 simd_dispatch! {
-    fn forward<T>(weights: &CentredWeights<T>, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) = forward_body;
+    unsafe fn forward<T>(weights: &CentredWeights<T>, input: &[T], lower: &mut [T], upper: &mut [T], width: usize) = forward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with shapes as `forward_add` asserts them.
 #[inline(always)]
-fn forward_body<T: Real, V: Vector<T>>(
+unsafe fn forward_body<T: Real, V: Vector<T>>(
     weights: &CentredWeights<T>,
     input: &[T],
     lower: &mut [T],
@@ -192,7 +202,8 @@ fn forward_body<T: Real, V: Vector<T>>(
         let mut o = 0;
         while o < weights.out {
             let rows = (weights.out - o).min(3);
-            // SAFETY: rows and samples of each block are inside the shapes that `forward_add` asserts.
+            // SAFETY: `rows` rows from `o` on, and one or two registers of samples, are inside the shapes that the caller
+            // vouches for, since lanes divide `width`.
             unsafe {
                 match (rows, pairs) {
                     (3, true) => forward_block::<T, V, 3, 2>(weights, input, lower, upper, width, o, sample),
@@ -208,6 +219,8 @@ fn forward_body<T: Real, V: Vector<T>>(
     }
 }
 
+/// # Safety
+/// As [`forward_body`]; rows `o..o + OUT` and samples `sample..sample + N·V::LANES` are inside the tiles.
 #[inline(always)]
 unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
     weights: &CentredWeights<T>,
@@ -218,7 +231,7 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>
     o: usize,
     sample: usize,
 ) {
-    // SAFETY: the caller vouches for the block.
+    // SAFETY: the caller vouches for the instructions and the block; centre and radius are `[out, in]` since they were made.
     unsafe {
         let zero = V::splat(T::zero());
         let (mut centre, mut radius) = ([[zero; N]; OUT], [[zero; N]; OUT]);
@@ -258,7 +271,7 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>
 }
 
 simd_dispatch! {
-    fn backward<T>(
+    unsafe fn backward<T>(
         weights: &CentredWeights<T>,
         input: &[T],
         lower_adjoint: &[T],
@@ -271,8 +284,11 @@ simd_dispatch! {
 
 /// With p = ∂/∂(c·x) = sum and q = ∂/∂(r·|x|) = difference of the bounds' adjoints: x̄ = cᵀp + sign(x)·rᵀq,
 /// c̄ = p·xᵀ, r̄ = q·|x|ᵀ.
+///
+/// # Safety
+/// Call it through `simd_dispatch!`, with shapes as `backward_add` asserts them.
 #[inline(always)]
-fn backward_body<T: Real, V: Vector<T>>(
+unsafe fn backward_body<T: Real, V: Vector<T>>(
     weights: &CentredWeights<T>,
     input: &[T],
     lower_adjoint: &[T],
@@ -286,8 +302,8 @@ fn backward_body<T: Real, V: Vector<T>>(
         let mut sample = 0;
         while sample < width {
             let wide = sample + 4 * V::LANES <= width;
-            // SAFETY: samples and inputs of each block are inside the shapes that `backward_add` asserts; the lanes hold
-            // two registers per weight.
+            // SAFETY: input `i`, and one or four registers of samples, are inside the shapes that the caller vouches for,
+            // since lanes divide `width`; the partial sums hold two registers per weight.
             unsafe {
                 let lanes = weight_adjoint.lanes.as_mut_ptr().add(2 * i * weights.out * V::LANES);
                 let (g, h) = (lower_adjoint.as_ptr().add(sample), upper_adjoint.as_ptr().add(sample));
@@ -304,6 +320,9 @@ fn backward_body<T: Real, V: Vector<T>>(
     }
 }
 
+/// # Safety
+/// As [`backward_body`]; the pointers are those of input `i` (adjoints of the outputs: of output 0), at a sample with `N`
+/// registers from there on, and `lanes` are the partial sums of the weights on input `i`.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "origin of a block in five arrays")]
 unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
@@ -316,7 +335,7 @@ unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
     width: usize,
     i: usize,
 ) {
-    // SAFETY: the caller vouches for the block.
+    // SAFETY: the caller vouches for the instructions and the block; weights `[out, in]` have one at (`o`, `i`).
     unsafe {
         let zero = V::splat(T::zero());
         let x: [V; N] = core::array::from_fn(|n| V::load(input.add(n * V::LANES)));
@@ -346,113 +365,5 @@ unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
             let share = x[n].select_negative(p.sub(q), p.add(q));
             V::load(at).add(share).store(at);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::kernel::{
-        SimdLevel, WeightAdjoint, interval_weights_backward, interval_weights_forward, matmul_add, with_level,
-    };
-
-    fn numbers<T: Real>(seed: &mut u64, count: usize) -> Vec<T> {
-        (0..count)
-            .map(|_| {
-                *seed = seed
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                T::of((*seed >> 40) as f64 / f64::from(1 << 23) - 1.0)
-            })
-            .collect()
-    }
-
-    fn agree<T: Real>(what: &str, found: &[T], expected: &[T], terms: usize) {
-        // Rounding of centre and radius is relative to the larger bound, which is below 2 here.
-        let bound = 8.0 * (terms as f64 + 4.0) * T::epsilon().as_f64();
-        for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
-            let difference = (found.as_f64() - expected.as_f64()).abs();
-            assert!(
-                difference <= bound,
-                "{what}[{index}]: {found} and {expected}, allowed {bound}"
-            );
-        }
-    }
-
-    fn compare<T: Real>(mut seed: u64, out: usize, inner: usize, width: usize) {
-        let centre = numbers::<T>(&mut seed, out * inner);
-        let margin = numbers::<T>(&mut seed, out * inner);
-        let lower: Vec<T> = centre.iter().zip(&margin).map(|(&c, &m)| c - m.abs()).collect();
-        let upper: Vec<T> = centre.iter().zip(&margin).map(|(&c, &m)| c + m.abs()).collect();
-        let x = numbers::<T>(&mut seed, inner * width);
-        let (g, h) = (
-            numbers::<T>(&mut seed, out * width),
-            numbers::<T>(&mut seed, out * width),
-        );
-        let mut weights = CentredWeights::new(out, inner);
-        weights.update(&lower, &upper);
-
-        let start = numbers::<T>(&mut seed, out * width);
-        let (mut found, mut expected) = ([start.clone(), start.clone()], [start.clone(), start]);
-        let [to_lower, to_upper] = &mut found;
-        weights.forward_add(&x, to_lower, to_upper, width);
-        let [to_lower, to_upper] = &mut expected;
-        interval_weights_forward(&lower, &upper, &x, to_lower, to_upper, width);
-        agree("lower", &found[0], &expected[0], inner);
-        agree("upper", &found[1], &expected[1], inner);
-
-        let zeros = vec![T::zero(); out * inner];
-        let (mut of_x, mut expected_x) = (vec![T::zero(); inner * width], vec![T::zero(); inner * width]);
-        let mut sums = CentredAdjoint::new(out, inner);
-        weights.backward_add(&x, &g, &h, &mut of_x, &mut sums, width);
-        let mut expected_sums = WeightAdjoint::new(out, inner);
-        interval_weights_backward(&lower, &upper, &x, &g, &h, &mut expected_x, &mut expected_sums, width);
-        agree("adjoint of x", &of_x, &expected_x, 2 * out);
-        let (mut found, mut expected) = ([zeros.clone(), zeros.clone()], [zeros.clone(), zeros.clone()]);
-        let [to_lower, to_upper] = &mut found;
-        sums.drain_into(to_lower, to_upper);
-        let [to_lower, to_upper] = &mut expected;
-        expected_sums.drain_into(to_lower, to_upper);
-        agree("adjoint of the lower weights", &found[0], &expected[0], 2 * width);
-        agree("adjoint of the upper weights", &found[1], &expected[1], 2 * width);
-        let mut again = [zeros.clone(), zeros];
-        let [to_lower, to_upper] = &mut again;
-        sums.drain_into(to_lower, to_upper);
-        assert!(
-            again.iter().flatten().all(|sum| sum.is_zero()),
-            "drained sums start again at zero"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn equals_the_product_by_bounds(
-            seed in any::<u64>(),
-            out in 1_usize..9,
-            inner in 1_usize..9,
-            lanes in 1_usize..5,
-        ) {
-            for &level in SimdLevel::available() {
-                with_level(level, || {
-                    compare::<f32>(seed, out, inner, lanes * LANES);
-                    compare::<f64>(seed, out, inner, lanes * LANES);
-                });
-            }
-        }
-    }
-
-    #[test]
-    fn zero_width_is_the_crisp_product() {
-        let mut seed = 4;
-        let (w, x) = (numbers::<f64>(&mut seed, 12), numbers::<f64>(&mut seed, 3 * LANES));
-        let mut weights = CentredWeights::new(4, 3);
-        weights.update(&w, &w);
-        let [mut lower, mut upper, mut crisp] = [0; 3].map(|_| vec![0.0; 4 * LANES]);
-        weights.forward_add(&x, &mut lower, &mut upper, LANES);
-        matmul_add(&w, &x, &mut crisp, LANES);
-        agree("lower", &lower, &crisp, 3);
-        agree("upper", &upper, &crisp, 3);
     }
 }

@@ -17,9 +17,9 @@
 
 use core::ops::Range;
 
-use super::LANES;
 use super::matmul::sum_lanes;
 use super::vector::Vector;
+use super::{LANES, area};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -91,8 +91,8 @@ impl<T: Real> IntervalWeights<T> {
     /// If the slices are not `out * inner` long.
     pub fn update(&mut self, lower: &[T], upper: &[T]) {
         let (out, inner) = (self.out, self.inner);
-        assert_eq!(lower.len(), out * inner, "lower weights [{out}, {inner}]");
-        assert_eq!(upper.len(), out * inner, "upper weights [{out}, {inner}]");
+        assert_eq!(lower.len(), area(out, inner), "lower weights [{out}, {inner}]");
+        assert_eq!(upper.len(), area(out, inner), "upper weights [{out}, {inner}]");
         sort(&mut self.rows, &mut self.by_row, out, inner, |row, i| {
             (lower[row * inner + i], upper[row * inner + i])
         });
@@ -110,7 +110,8 @@ impl<T: Real> IntervalWeights<T> {
     /// If a shape does not fit.
     pub fn forward_add(&self, input_lower: &[T], input_upper: &[T], lower: &mut [T], upper: &mut [T], width: usize) {
         self.assert_shapes(input_lower, input_upper, lower, upper, width);
-        forward(self, input_lower, input_upper, lower, upper, width);
+        // SAFETY: the shapes are asserted.
+        unsafe { forward(self, input_lower, input_upper, lower, upper, width) }
     }
 
     /// Reverse mode of [`forward_add`](Self::forward_add) for one tile.
@@ -147,17 +148,20 @@ impl<T: Real> IntervalWeights<T> {
             "adjoint of the inputs' upper bounds"
         );
         assert_eq!(weight_adjoint.shape(), (self.out, self.inner), "adjoint of the weights");
-        backward(
-            self,
-            input_lower,
-            input_upper,
-            lower_adjoint,
-            upper_adjoint,
-            input_lower_adjoint,
-            input_upper_adjoint,
-            weight_adjoint,
-            width,
-        );
+        // SAFETY: the shapes are asserted.
+        unsafe {
+            backward(
+                self,
+                input_lower,
+                input_upper,
+                lower_adjoint,
+                upper_adjoint,
+                input_lower_adjoint,
+                input_upper_adjoint,
+                weight_adjoint,
+                width,
+            );
+        }
     }
 
     fn assert_shapes(&self, input_lower: &[T], input_upper: &[T], lower: &[T], upper: &[T], width: usize) {
@@ -165,24 +169,18 @@ impl<T: Real> IntervalWeights<T> {
             width.is_multiple_of(LANES),
             "tile width {width} is not a multiple of {LANES}"
         );
-        assert_eq!(
-            input_lower.len(),
-            self.inner * width,
-            "lower bounds of {} inputs",
-            self.inner
-        );
-        assert_eq!(
-            input_upper.len(),
-            self.inner * width,
-            "upper bounds of {} inputs",
-            self.inner
-        );
-        assert_eq!(lower.len(), self.out * width, "lower bounds of {} outputs", self.out);
-        assert_eq!(upper.len(), self.out * width, "upper bounds of {} outputs", self.out);
+        let (inputs, outputs) = (area(self.inner, width), area(self.out, width));
+        assert_eq!(input_lower.len(), inputs, "lower bounds of {} inputs", self.inner);
+        assert_eq!(input_upper.len(), inputs, "upper bounds of {} inputs", self.inner);
+        assert_eq!(lower.len(), outputs, "lower bounds of {} outputs", self.out);
+        assert_eq!(upper.len(), outputs, "upper bounds of {} outputs", self.out);
     }
 }
 
 /// Lists all weights: by chunk of the other index, then by line, then by class.
+///
+/// The kernels rely on it for memory safety: spans are ranges of entries, their lines are below `lines` and the indices of
+/// their entries below `length`.
 fn sort<T: Real>(
     spans: &mut Vec<Span>,
     entries: &mut Vec<Entry<T>>,
@@ -244,7 +242,7 @@ impl<T: Real> WeightAdjoint<T> {
         Self {
             out,
             inner,
-            lanes: vec![Line([T::zero(); LANES]); 2 * out * inner],
+            lanes: vec![Line([T::zero(); LANES]); area(area(out, inner), 2)],
         }
     }
 
@@ -256,9 +254,10 @@ impl<T: Real> WeightAdjoint<T> {
 
     /// The partial sums of the weights on input `i`: lower and upper of output 0, of output 1, …
     #[inline(always)]
-    pub(super) fn column<V: Vector<T>>(&mut self, i: usize) -> *mut T {
+    fn column<V: Vector<T>>(&mut self, i: usize) -> *mut T {
         assert!(i < self.inner, "input {i} of {}", self.inner);
-        // SAFETY: lines are arrays without padding, and the place is inside: a register has at most `LANES` lanes.
+        // SAFETY: lines are arrays of whole registers, and the place is inside: there are `2 * out * inner` lines, and a
+        // register has at most the `LANES` numbers of one.
         unsafe { self.lanes.as_mut_ptr().cast::<T>().add(2 * i * self.out * V::LANES) }
     }
 
@@ -269,21 +268,25 @@ impl<T: Real> WeightAdjoint<T> {
     pub fn drain_into(&mut self, lower: &mut [T], upper: &mut [T]) {
         assert_eq!(lower.len(), self.out * self.inner, "adjoint of the lower weights");
         assert_eq!(upper.len(), self.out * self.inner, "adjoint of the upper weights");
-        drain(self, lower, upper);
+        // SAFETY: the partial sums are those of `new`.
+        unsafe { drain(self, lower, upper) }
     }
 }
 
 simd_dispatch! {
-    fn drain<T>(adjoint: &mut WeightAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
+    unsafe fn drain<T>(adjoint: &mut WeightAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`.
 #[inline(always)]
-fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut WeightAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
+unsafe fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut WeightAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
     let (out, inner) = adjoint.shape();
     let lanes = adjoint.lanes.as_mut_ptr().cast::<T>();
     let zero = T::zero();
     for (position, (i, o)) in (0..inner).flat_map(|i| (0..out).map(move |o| (i, o))).enumerate() {
-        // SAFETY: there are two registers for each of the `out * inner` weights.
+        // SAFETY: there are two registers for each of the `out * inner` weights, in lines of `LANES` numbers that a register
+        // does not exceed; the caller vouches for the instructions.
         unsafe {
             let lanes = lanes.add(2 * position * V::LANES);
             lower[o * inner + i] += sum_lanes(V::load(lanes));
@@ -295,7 +298,7 @@ fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut WeightAdjoint<T>, lower: &mut
 }
 
 simd_dispatch! {
-    fn forward<T>(
+    unsafe fn forward<T>(
         weights: &IntervalWeights<T>,
         input_lower: &[T],
         input_upper: &[T],
@@ -305,8 +308,10 @@ simd_dispatch! {
     ) = forward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with shapes as `forward_add` asserts them.
 #[inline(always)]
-fn forward_body<T: Real, V: Vector<T>>(
+unsafe fn forward_body<T: Real, V: Vector<T>>(
     weights: &IntervalWeights<T>,
     input_lower: &[T],
     input_upper: &[T],
@@ -314,7 +319,7 @@ fn forward_body<T: Real, V: Vector<T>>(
     upper: &mut [T],
     width: usize,
 ) {
-    // SAFETY: the samples of each block lie inside the tile, whose shape `forward_add` asserts.
+    // SAFETY: the samples of each block lie inside the tiles that the caller vouches for, since lanes divide `width`.
     unsafe {
         let mut sample = 0;
         while sample + 4 * V::LANES <= width {
@@ -328,6 +333,8 @@ fn forward_body<T: Real, V: Vector<T>>(
     }
 }
 
+/// # Safety
+/// As [`forward_body`]; samples `sample..sample + N·V::LANES` are inside the tiles.
 #[inline(always)]
 unsafe fn forward_block<T: Real, V: Vector<T>, const N: usize>(
     weights: &IntervalWeights<T>,
@@ -338,7 +345,8 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const N: usize>(
     width: usize,
     sample: usize,
 ) {
-    // SAFETY: the caller vouches for the samples; outputs and inputs in the lists are inside the asserted shapes.
+    // SAFETY: the caller vouches for the instructions, the shapes and the samples; `sort` makes spans of entries, with
+    // lines below `out` and indices below `inner`.
     unsafe {
         let input_lower = input_lower.as_ptr().add(sample);
         let input_upper = input_upper.as_ptr().add(sample);
@@ -386,6 +394,10 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const N: usize>(
 /// Adds the products with weights of constant sign: `near` is the input's bound that the lower bound reads.
 ///
 /// A function, not a closure: only functions can be told to be inlined, and this must not leave the registers.
+///
+/// # Safety
+/// Call it from a body that `simd_dispatch!` runs; at `near` and `far`, `width` numbers further for every input, `N`
+/// registers are readable for each input in the list.
 #[inline(always)]
 unsafe fn add_plain<T: Real, V: Vector<T>, const N: usize>(
     entries: &[Entry<T>],
@@ -397,7 +409,7 @@ unsafe fn add_plain<T: Real, V: Vector<T>, const N: usize>(
 ) {
     for entry in entries {
         let place = entry.index as usize * width;
-        // SAFETY: the caller vouches for `N` registers at each input in the list.
+        // SAFETY: the caller vouches for the instructions and for `N` registers at each input in the list.
         unsafe {
             let (w_lower, w_upper) = (V::splat(entry.lower), V::splat(entry.upper));
             for n in 0..N {
@@ -411,7 +423,7 @@ unsafe fn add_plain<T: Real, V: Vector<T>, const N: usize>(
 }
 
 simd_dispatch! {
-    fn backward<T>(
+    unsafe fn backward<T>(
         weights: &IntervalWeights<T>,
         input_lower: &[T],
         input_upper: &[T],
@@ -426,9 +438,12 @@ simd_dispatch! {
 
 /// For each input, the adjoints of its bounds are summed over the outputs in registers while the weights' own adjoints
 /// pass through the first-level cache.
+///
+/// # Safety
+/// Call it through `simd_dispatch!`, with shapes as `backward_add` asserts them.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "as its public caller")]
-fn backward_body<T: Real, V: Vector<T>>(
+unsafe fn backward_body<T: Real, V: Vector<T>>(
     weights: &IntervalWeights<T>,
     input_lower: &[T],
     input_upper: &[T],
@@ -441,7 +456,8 @@ fn backward_body<T: Real, V: Vector<T>>(
 ) {
     for span in &weights.columns {
         let lanes = weight_adjoint.column::<V>(span.line);
-        // SAFETY: the samples of each block lie inside the tile, whose shape `backward_add` asserts.
+        // SAFETY: `sort` makes spans of entries, with lines below `inner` and indices below `out`; the samples of each block
+        // lie inside the tiles that the caller vouches for, since lanes divide `width`.
         unsafe {
             let column = Column {
                 input_lower: input_lower.as_ptr().add(span.line * width),
@@ -473,7 +489,8 @@ fn backward_body<T: Real, V: Vector<T>>(
     }
 }
 
-/// Where one input's share of the reverse pass reads and writes.
+/// Where one input's share of the reverse pass reads and writes: pointers to the input's `width` samples, to output 0 of
+/// the tiles of outputs, and to the partial sums of the input's weights.
 struct Column<T> {
     input_lower: *const T,
     input_upper: *const T,
@@ -485,13 +502,15 @@ struct Column<T> {
     width: usize,
 }
 
-// SAFETY of both methods: the caller vouches for the pointers and samples; outputs in the lists are inside the asserted
-// shapes.
 impl<T: Real> Column<T> {
     /// Weights of constant sign, `SWAPPED` if that is negative.
     ///
     /// `g` is the adjoint of the bound that reads the input's lower bound and `near` the weight's bound beside it; for
     /// negative weights the two bounds of outputs and of weights trade places.
+    ///
+    /// # Safety
+    /// Call it from a body that `simd_dispatch!` runs. The pointers are what [`Column`] says, of tiles that hold every
+    /// output in the list; samples `sample..sample + N·V::LANES` are below `width`.
     #[inline(always)]
     #[expect(
         clippy::needless_range_loop,
@@ -505,6 +524,8 @@ impl<T: Real> Column<T> {
         if entries.is_empty() {
             return;
         }
+        // SAFETY: the caller vouches for the instructions, the pointers, the outputs in the list and the samples; the
+        // partial sums hold two registers per output.
         unsafe {
             let zero = V::splat(T::zero());
             // Positive and negative parts of both bounds; the negative part also carries the sign.
@@ -546,11 +567,16 @@ impl<T: Real> Column<T> {
     }
 
     /// Weights on both sides of zero: each bound follows the product that it was.
+    ///
+    /// # Safety
+    /// As [`plain_block`](Self::plain_block).
     #[inline(always)]
     unsafe fn straddling_block<V: Vector<T>, const N: usize>(&self, entries: &[Entry<T>], sample: usize) {
         if entries.is_empty() {
             return;
         }
+        // SAFETY: the caller vouches for the instructions, the pointers, the outputs in the list and the samples; the
+        // partial sums hold two registers per output.
         unsafe {
             let zero = V::splat(T::zero());
             let a: [V; N] = core::array::from_fn(|n| V::load(self.input_lower.add(sample + n * V::LANES)));
@@ -583,8 +609,11 @@ impl<T: Real> Column<T> {
         }
     }
 
+    /// # Safety
+    /// As [`plain_block`](Self::plain_block), of which it is the end.
     #[inline(always)]
     unsafe fn add_to_inputs<V: Vector<T>, const N: usize>(&self, of_lower: [V; N], of_upper: [V; N], sample: usize) {
+        // SAFETY: the caller vouches for the instructions, the pointers and the samples.
         unsafe {
             for n in 0..N {
                 let lower = self.input_lower_adjoint.add(sample + n * V::LANES);

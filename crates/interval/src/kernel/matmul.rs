@@ -1,13 +1,13 @@
 //! Crisp products on tiles: `Y += W·X`, its transpose for adjoints of inputs, and outer products for adjoints of weights.
 
-use super::LANES;
 use super::vector::Vector;
+use super::{LANES, area};
 use crate::real::Real;
 use crate::simd_dispatch;
 
 /// Sets every sample of channel `c` of a tile to `values[c]` (a bias).
 pub fn fill_channels<T: Real>(values: &[T], tile: &mut [T], width: usize) {
-    assert_eq!(tile.len(), values.len() * width, "tile shape");
+    assert_eq!(tile.len(), area(values.len(), width), "tile shape");
     for (channel, &value) in tile.chunks_exact_mut(width).zip(values) {
         channel.fill(value);
     }
@@ -17,14 +17,16 @@ pub fn fill_channels<T: Real>(values: &[T], tile: &mut [T], width: usize) {
 pub fn matmul_add<T: Real>(w: &[T], x: &[T], y: &mut [T], width: usize) {
     let (out, inner) = (y.len() / width, x.len() / width);
     assert_shapes(w, x, y, width, out, inner);
-    strided_product(w, inner, 1, x, y, width);
+    // SAFETY: the shapes are asserted; w[o·inner + i] is inside for o < out and i < inner.
+    unsafe { strided_product(w, inner, 1, x, y, width) }
 }
 
 /// `x += Wᵀ·y` for one tile, the adjoint of [`matmul_add`] with respect to its input.
 pub fn matmul_transposed_add<T: Real>(w: &[T], y: &[T], x: &mut [T], width: usize) {
     let (out, inner) = (y.len() / width, x.len() / width);
     assert_shapes(w, x, y, width, out, inner);
-    strided_product(w, 1, inner, y, x, width);
+    // SAFETY: the shapes are asserted; w[i + o·inner] is inside for i < inner and o < out.
+    unsafe { strided_product(w, 1, inner, y, x, width) }
 }
 
 fn assert_shapes<T>(w: &[T], x: &[T], y: &[T], width: usize, out: usize, inner: usize) {
@@ -32,29 +34,40 @@ fn assert_shapes<T>(w: &[T], x: &[T], y: &[T], width: usize, out: usize, inner: 
         width.is_multiple_of(LANES),
         "tile width {width} is not a multiple of {LANES}"
     );
-    assert_eq!(x.len(), inner * width, "input tile shape");
-    assert_eq!(y.len(), out * width, "output tile shape");
-    assert_eq!(w.len(), out * inner, "weight shape [{out}, {inner}]");
+    assert_eq!(x.len(), area(inner, width), "input tile shape");
+    assert_eq!(y.len(), area(out, width), "output tile shape");
+    assert_eq!(w.len(), area(out, inner), "weight shape [{out}, {inner}]");
 }
 
 simd_dispatch! {
-    fn strided_product<T>(w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) = strided_product_body;
+    unsafe fn strided_product<T>(w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) = strided_product_body;
 }
 
 /// `y[o] += Σ_i w[o·row + i·column]·x[i]`, blocked so that the sums of a block stay in registers.
+///
+/// # Safety
+/// Call it through `simd_dispatch!`. `width` is a multiple of [`LANES`], `x` and `y` are whole tiles, and every
+/// `w[o·row + i·column]` is inside `w`.
 #[inline(always)]
-fn strided_product_body<T: Real, V: Vector<T>>(w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) {
+unsafe fn strided_product_body<T: Real, V: Vector<T>>(
+    w: &[T],
+    row: usize,
+    column: usize,
+    x: &[T],
+    y: &mut [T],
+    width: usize,
+) {
     let (out, inner) = (y.len() / width, x.len() / width);
-    // SAFETY (of all blocks): a block covers rows `o..o + OUT` of `y` and samples `sample..sample + N·LANES` of the
-    // tile, both inside the shapes that the public functions assert.
     if out == 1 {
         // One row (a single sample against transposed weights): long rows instead of many hide the latency of the sums.
         let mut sample = 0;
         while sample + 6 * V::LANES <= width {
+            // SAFETY: row 0, and six registers of samples, are inside the tiles.
             unsafe { block::<T, V, 1, 6>(w, row, column, inner, x, y, width, 0, sample) };
             sample += 6 * V::LANES;
         }
         while sample < width {
+            // SAFETY: row 0, and a register of samples, are inside the tiles, since lanes divide `width`.
             unsafe { block::<T, V, 1, 1>(w, row, column, inner, x, y, width, 0, sample) };
             sample += V::LANES;
         }
@@ -64,9 +77,11 @@ fn strided_product_body<T: Real, V: Vector<T>>(w: &[T], row: usize, column: usiz
     while sample + 2 * V::LANES <= width {
         let mut o = 0;
         while o + 6 <= out {
+            // SAFETY: six rows from `o` on, and two registers of samples, are inside the tiles.
             unsafe { block::<T, V, 6, 2>(w, row, column, inner, x, y, width, o, sample) };
             o += 6;
         }
+        // SAFETY: the `out - o` < 6 rows left, and two registers of samples, are inside the tiles.
         unsafe {
             match out - o {
                 0 => {}
@@ -81,11 +96,15 @@ fn strided_product_body<T: Real, V: Vector<T>>(w: &[T], row: usize, column: usiz
     }
     if sample < width {
         for o in 0..out {
+            // SAFETY: row `o`, and a register of samples, are inside the tiles, since lanes divide `width`.
             unsafe { block::<T, V, 1, 1>(w, row, column, inner, x, y, width, o, sample) };
         }
     }
 }
 
+/// # Safety
+/// As [`strided_product_body`]; rows `o..o + OUT` and samples `sample..sample + N·V::LANES` are inside the tiles, which
+/// hold `inner` inputs.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "strides and origin of a block")]
 unsafe fn block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
@@ -99,7 +118,7 @@ unsafe fn block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
     o: usize,
     sample: usize,
 ) {
-    // SAFETY: the caller vouches for the block.
+    // SAFETY: the caller vouches for the instructions, the rows and samples of the block, and their weights.
     unsafe {
         let x = x.as_ptr().add(sample);
         let y = y.as_mut_ptr().add(o * width + sample);
@@ -130,43 +149,50 @@ pub fn outer_add<T: Real>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usiz
     if out == 0 || inner == 0 {
         return;
     }
-    let tiles = x.len() / (inner * width);
+    let tiles = x.len() / area(inner, width);
     assert!(
         width.is_multiple_of(LANES),
         "tile width {width} is not a multiple of {LANES}"
     );
-    assert_eq!(x.len(), tiles * inner * width, "input tiles");
-    assert_eq!(y.len(), tiles * out * width, "adjoint tiles");
-    assert_eq!(w.len(), out * inner, "weight shape [{out}, {inner}]");
-    outer(y, x, w, out, inner, width);
+    assert_eq!(x.len(), area(tiles, inner * width), "input tiles");
+    assert_eq!(y.len(), area(tiles, area(out, width)), "adjoint tiles");
+    assert_eq!(w.len(), area(out, inner), "weight shape [{out}, {inner}]");
+    // SAFETY: the shapes are asserted.
+    unsafe { outer(y, x, w, out, inner, width) }
 }
 
 /// Tiles that are worked through together: their rows stay in the second-level cache while all blocks of weights pass.
 const OUTER_TILES: usize = 12;
 
 simd_dispatch! {
-    fn outer<T>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) = outer_body;
+    unsafe fn outer<T>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) = outer_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`. `width` is a multiple of [`LANES`], neither `out` nor `inner` is zero, `y` and `x`
+/// are the same number of tiles of `out` and `inner` channels, and `w` is `[out, in]`.
 #[inline(always)]
-fn outer_body<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
+unsafe fn outer_body<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
     let chunks = y
         .chunks(OUTER_TILES * out * width)
         .zip(x.chunks(OUTER_TILES * inner * width));
     for (y, x) in chunks {
-        outer_chunk::<T, V>(y, x, w, out, inner, width);
+        // SAFETY: a chunk of tiles is tiles, as many in `y` as in `x`; the rest is passed on to the caller.
+        unsafe { outer_chunk::<T, V>(y, x, w, out, inner, width) };
     }
 }
 
+/// # Safety
+/// As [`outer_body`].
 #[inline(always)]
-fn outer_chunk<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
+unsafe fn outer_chunk<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
     let mut o = 0;
     while o < out {
         let outs = if out - o >= 4 { 4 } else { 1 };
         let mut i = 0;
         while i < inner {
             let inners = (inner - i).min(3);
-            // SAFETY: `outs` rows from `o` and `inners` columns from `i` are inside the shapes that `outer_add` asserts.
+            // SAFETY: `outs` rows from `o` and `inners` columns from `i` are inside; the rest is passed on to the caller.
             unsafe {
                 match (outs, inners) {
                     (4, 3) => outer_block::<T, V, 4, 3>(y, x, w, out, inner, width, o, i),
@@ -183,6 +209,8 @@ fn outer_chunk<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize,
     }
 }
 
+/// # Safety
+/// As [`outer_body`]; rows `o..o + OUT` and columns `i..i + IN` are inside the shapes.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "shape and origin of a block")]
 unsafe fn outer_block<T: Real, V: Vector<T>, const OUT: usize, const IN: usize>(
@@ -195,7 +223,7 @@ unsafe fn outer_block<T: Real, V: Vector<T>, const OUT: usize, const IN: usize>(
     o: usize,
     i: usize,
 ) {
-    // SAFETY: the caller vouches for the block in every tile.
+    // SAFETY: the caller vouches for the instructions and for the block in every tile, and lanes divide `width`.
     unsafe {
         let mut sums = [[V::splat(T::zero()); IN]; OUT];
         for tile in 0..y.len() / (out * width) {
@@ -226,7 +254,7 @@ unsafe fn outer_block<T: Real, V: Vector<T>, const OUT: usize, const IN: usize>(
 #[inline(always)]
 pub(super) unsafe fn sum_lanes<T: Real, V: Vector<T>>(vector: V) -> T {
     let mut lanes = [T::zero(); LANES];
-    // SAFETY: a register has at most `LANES` lanes.
+    // SAFETY: a register has at most `LANES` lanes; the caller vouches for the instructions.
     unsafe { vector.store(lanes.as_mut_ptr()) };
     let mut half = V::LANES / 2;
     while half > 0 {
@@ -245,22 +273,26 @@ pub fn sum_channels_add<T: Real>(tiles: &[T], sums: &mut [T], width: usize) {
         "tile width {width} is not a multiple of {LANES}"
     );
     assert!(
-        tiles.len().is_multiple_of(sums.len() * width),
+        tiles.len().is_multiple_of(area(sums.len(), width)),
         "tiles of {} channels",
         sums.len()
     );
-    sum_channels(tiles, sums, width);
+    // SAFETY: the shapes are asserted.
+    unsafe { sum_channels(tiles, sums, width) }
 }
 
 simd_dispatch! {
-    fn sum_channels<T>(tiles: &[T], sums: &mut [T], width: usize) = sum_channels_body;
+    unsafe fn sum_channels<T>(tiles: &[T], sums: &mut [T], width: usize) = sum_channels_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`; `width` is a multiple of [`LANES`].
 #[inline(always)]
-fn sum_channels_body<T: Real, V: Vector<T>>(tiles: &[T], sums: &mut [T], width: usize) {
+unsafe fn sum_channels_body<T: Real, V: Vector<T>>(tiles: &[T], sums: &mut [T], width: usize) {
     let channels = sums.len();
     for (channel, total) in sums.iter_mut().enumerate() {
-        // SAFETY: every tile holds `channels` rows of `width` samples, a multiple of the lanes.
+        // SAFETY: every tile holds `channels` rows of `width` samples, a multiple of the lanes; the caller vouches for the
+        // instructions.
         unsafe {
             let mut sum = V::splat(T::zero());
             for tile in tiles.chunks_exact(channels * width) {

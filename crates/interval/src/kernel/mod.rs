@@ -18,22 +18,18 @@ mod elementwise;
 mod interval_product;
 mod level;
 mod matmul;
-mod mixed_product;
 mod one_sample;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use activation::{TANH_DENOMINATOR, TANH_ERROR_F32, TANH_NUMERATOR, relu, sigmoid, softplus, tanh};
+pub use activation::{TANH_DENOMINATOR, TANH_ERROR_F32, TANH_NUMERATOR, sigmoid, tanh};
 pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
 pub use centred_product::{CentredAdjoint, CentredWeights};
-pub use elementwise::{Operand, product, product_backward};
+pub use elementwise::product;
 pub use interval_product::{IntervalWeights, WeightAdjoint};
 pub use level::{SimdLevel, with_level};
 pub use matmul::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
-pub use mixed_product::{
-    crisp_weights_backward, crisp_weights_forward, interval_weights_backward, interval_weights_forward,
-};
 pub use one_sample::{CentredColumns, IntervalRows};
 pub use vector::{Portable, Vector};
 #[cfg(target_arch = "x86_64")]
@@ -41,6 +37,13 @@ pub use x86::{F32x8, F32x16, F64x4, F64x8};
 
 /// Widths of tiles are multiples of this many samples: one AVX-512 register of `f32`.
 pub const LANES: usize = 16;
+
+/// Numbers of a `rows` by `columns` matrix or tile. Lengths are compared with this product, so it must not wrap around.
+#[inline]
+fn area(rows: usize, columns: usize) -> usize {
+    rows.checked_mul(columns)
+        .unwrap_or_else(|| panic!("a shape of {rows} by {columns} numbers does not fit into memory"))
+}
 
 /// The tile width that holds `samples` samples.
 #[must_use]

@@ -7,7 +7,7 @@
 use super::centred_product::CentredWeights;
 use super::interval_product::IntervalWeights;
 use super::vector::Vector;
-use super::{LANES, padded};
+use super::{LANES, area, padded};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -52,6 +52,15 @@ struct Row {
     end: usize,
 }
 
+/// Numbers of all outputs when they come in groups (the gates of a cell), each padded on its own.
+fn padded_outputs(outputs: usize, groups: usize) -> usize {
+    assert!(
+        groups > 0 && outputs.is_multiple_of(groups),
+        "{outputs} outputs do not make {groups} equal groups"
+    );
+    area(groups, padded(outputs / groups))
+}
+
 /// Place of output `out` when outputs come in groups (the gates of a cell), each padded on its own.
 fn place(out: usize, outputs: usize, groups: usize) -> usize {
     let size = outputs / groups;
@@ -60,12 +69,15 @@ fn place(out: usize, outputs: usize, groups: usize) -> usize {
 
 impl<T: Real> CentredColumns<T> {
     /// Transposes weights whose outputs come in `groups` of equal size, each padded to [`padded`] numbers.
+    ///
+    /// # Panics
+    /// If the outputs do not make that many groups.
     #[must_use]
     pub fn new(weights: &CentredWeights<T>, groups: usize) -> Self {
         let (out, inner) = weights.shape();
-        let width = groups * padded(out / groups);
+        let width = padded_outputs(out, groups);
         let transposed = |values: &[T]| {
-            let mut table = vec![T::zero(); inner * width];
+            let mut table = vec![T::zero(); area(inner, width)];
             for (index, &value) in values.iter().enumerate() {
                 table[index % inner * width + place(index / inner, out, groups)] = value;
             }
@@ -86,18 +98,27 @@ impl<T: Real> CentredColumns<T> {
     pub fn forward_add(&self, input: &[T], lower: &mut [T], upper: &mut [T]) {
         assert_eq!(input.len(), self.inner, "inputs");
         assert_eq!([lower.len(), upper.len()], [self.width; 2], "padded outputs");
-        columns_forward(self, input, lower, upper);
+        // SAFETY: the lengths are asserted, and padded to whole registers.
+        unsafe { columns_forward(self, input, lower, upper) }
     }
 }
 
 simd_dispatch! {
-    fn columns_forward<T>(weights: &CentredColumns<T>, input: &[T], lower: &mut [T], upper: &mut [T]) = columns_body;
+    unsafe fn columns_forward<T>(weights: &CentredColumns<T>, input: &[T], lower: &mut [T], upper: &mut [T]) = columns_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with lengths as [`CentredColumns::forward_add`] asserts them.
 #[inline(always)]
-fn columns_body<T: Real, V: Vector<T>>(weights: &CentredColumns<T>, input: &[T], lower: &mut [T], upper: &mut [T]) {
+unsafe fn columns_body<T: Real, V: Vector<T>>(
+    weights: &CentredColumns<T>,
+    input: &[T],
+    lower: &mut [T],
+    upper: &mut [T],
+) {
     let mut first = 0;
-    // SAFETY: outputs from `first` on fill whole registers inside the shapes that `forward_add` asserts.
+    // SAFETY: one or four registers of outputs from `first` on are inside, since lanes divide the width; the rest is passed
+    // on to the caller.
     unsafe {
         while first + 4 * V::LANES <= weights.width {
             columns_block::<T, V, 4>(weights, input, lower, upper, first);
@@ -110,6 +131,8 @@ fn columns_body<T: Real, V: Vector<T>>(weights: &CentredColumns<T>, input: &[T],
     }
 }
 
+/// # Safety
+/// As [`columns_body`]; outputs `first..first + N·V::LANES` are inside.
 #[inline(always)]
 unsafe fn columns_block<T: Real, V: Vector<T>, const N: usize>(
     weights: &CentredColumns<T>,
@@ -118,7 +141,8 @@ unsafe fn columns_block<T: Real, V: Vector<T>, const N: usize>(
     upper: &mut [T],
     first: usize,
 ) {
-    // SAFETY: the caller vouches for `N` registers from `first` on.
+    // SAFETY: the caller vouches for the instructions, the lengths and `N` registers from `first` on; the tables are
+    // `[in][width]` since they were made.
     unsafe {
         let zero = V::splat(T::zero());
         let (mut centre, mut radius) = ([zero; N], [zero; N]);
@@ -143,6 +167,9 @@ unsafe fn columns_block<T: Real, V: Vector<T>, const N: usize>(
 
 impl<T: Real> IntervalRows<T> {
     /// The rows of weights whose outputs come in `groups` of equal size, each padded to [`padded`] numbers.
+    ///
+    /// # Panics
+    /// If the outputs do not make that many groups.
     #[must_use]
     pub fn new(weights: &IntervalWeights<T>, groups: usize) -> Self {
         let (out, inner) = weights.shape();
@@ -162,7 +189,7 @@ impl<T: Real> IntervalRows<T> {
         quads.resize(quads.len() + LANES, T::zero());
         Self {
             inner,
-            width: groups * padded(out / groups),
+            width: padded_outputs(out, groups),
             sorted: SortedRows {
                 rows: rows.collect(),
                 indices: entries.iter().map(|entry| entry.index).collect(),
@@ -187,23 +214,27 @@ impl<T: Real> IntervalRows<T> {
         for (quad, (&a, &b)) in self.pairs.chunks_exact_mut(QUAD).zip(inputs.take(self.inner)) {
             quad.copy_from_slice(&[a, b, a, b]);
         }
-        rows_forward(&self.sorted, &self.pairs, lower, upper);
+        // SAFETY: `pairs` were made for the inputs that the sorted rows list.
+        unsafe { rows_forward(&self.sorted, &self.pairs, lower, upper) }
     }
 }
 
 simd_dispatch! {
-    fn rows_forward<T>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) = rows_body;
+    unsafe fn rows_forward<T>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) = rows_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with rows and pairs of one [`IntervalRows`].
 #[inline(always)]
-fn rows_body<T: Real, V: Vector<T>>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) {
+unsafe fn rows_body<T: Real, V: Vector<T>>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) {
     let (indices, weights) = (sorted.indices.as_slice(), sorted.weights.as_ptr());
     let pairs = pairs.as_ptr();
     let mut lanes = [T::zero(); LANES];
     // The lower bound is the least of two products, the upper bound the largest.
     lanes[0] = -T::one();
-    // SAFETY: `IntervalRows::new` takes places, entries and inputs from sorted weights of the asserted shape, and pads
-    // weights and pairs by a whole register.
+    // SAFETY: `IntervalRows::new` takes entries and inputs from sorted weights, and pads weights and pairs by `LANES` numbers:
+    // a register read at the second number of the last one ends inside. Places are checked. The caller vouches for the
+    // instructions.
     unsafe {
         let is_lower = V::load(lanes.as_ptr());
         for row in &sorted.rows {
@@ -233,10 +264,10 @@ fn rows_body<T: Real, V: Vector<T>>(sorted: &SortedRows<T>, pairs: &[T], lower: 
 /// The end of a weight that counts: (w, W), or (W, w) in the lanes where x is negative.
 ///
 /// # Safety
-/// `quad` is a weight in its list.
+/// Call it from a body that `simd_dispatch!` runs; `quad` is a weight in its list.
 #[inline(always)]
 unsafe fn signed<T: Real, V: Vector<T>>(quad: *const T, x: V) -> V {
-    // SAFETY: the list is padded by a whole register.
+    // SAFETY: the list is padded by a whole register; the caller vouches for the instructions.
     unsafe { x.select_negative(V::load(quad.add(1)), V::load(quad)) }
 }
 
@@ -268,7 +299,7 @@ mod tests {
             let (x_lower, x_upper) = bounds::<T>(&mut seed, inner);
             let (b_lower, b_upper) = bounds::<T>(&mut seed, out);
             let tile = |values: &[T]| -> Vec<T> { values.iter().flat_map(|&value| [value; LANES]).collect() };
-            let padded_outputs = |values: &[T]| {
+            let in_groups = |values: &[T]| {
                 let mut padded_values = vec![T::zero(); groups * padded(out / groups)];
                 for (index, &value) in values.iter().enumerate() {
                     padded_values[place(index, out, groups)] = value;
@@ -292,7 +323,7 @@ mod tests {
                         }
                     };
                     let mut tiled = [tile(&b_lower), tile(&b_upper)];
-                    let mut single = [padded_outputs(&b_lower), padded_outputs(&b_upper)];
+                    let mut single = [in_groups(&b_lower), in_groups(&b_upper)];
                     {
                         let ([a, b], [c, d]) = (&mut tiled, &mut single);
                         centred.forward_add(&tile(&x_lower), a, b, LANES);

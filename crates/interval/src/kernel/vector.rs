@@ -1,14 +1,21 @@
 //! The few vector operations that the kernels are written in, and their portable form.
 
+use super::LANES;
 use crate::real::Real;
 
+pub(super) mod sealed {
+    pub trait Sealed {}
+}
+
 /// `LANES` numbers of type `T` in one register.
+///
+/// Sealed: the kernels rely on its constant, and on methods that do what they say, for memory safety.
 ///
 /// # Safety
 /// Methods may use instructions that only [`simd_dispatch!`](crate::simd_dispatch) has checked for: call them from a
 /// body that it runs, nowhere else.
-pub trait Vector<T>: Copy {
-    /// Numbers per register; divides [`LANES`](super::LANES).
+pub trait Vector<T>: Copy + sealed::Sealed {
+    /// Numbers per register: a power of two, at least 4, that divides [`LANES`](super::LANES).
     const LANES: usize;
 
     /// All lanes equal.
@@ -93,6 +100,15 @@ pub trait Vector<T>: Copy {
 /// Arrays that the compiler turns into whatever registers the architecture always has.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable<T>([T; 4]);
+
+const _: () = assert_lanes(4);
+
+/// What the kernels rely on, checked when they are compiled.
+pub(super) const fn assert_lanes(lanes: usize) {
+    assert!(lanes >= 4 && lanes.is_power_of_two() && LANES.is_multiple_of(lanes));
+}
+
+impl<T> sealed::Sealed for Portable<T> {}
 
 impl<T: Real> Portable<T> {
     #[inline(always)]
@@ -197,17 +213,4 @@ fn portable_mul_add<T: Real>(a: T, b: T, c: T) -> T {
     } else {
         a * b + c
     }
-}
-
-/// Asks for the cache line at an address that need not be valid.
-#[inline(always)]
-pub(super) fn prefetch<T>(from: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction, and it never faults.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(from.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = from;
 }

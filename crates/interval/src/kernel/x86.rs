@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::vector::Vector;
+use super::vector::{Vector, assert_lanes, sealed};
 
 /// The intrinsics of one register type differ from the next one's by prefix and suffix only.
 macro_rules! vector {
@@ -12,72 +12,89 @@ macro_rules! vector {
         #[derive(Clone, Copy, Debug)]
         pub struct $name($register);
 
-        // SAFETY of every call below: the trait asks callers to have checked for these instructions.
+        const _: () = assert_lanes($lanes);
+        const _: () = assert!(size_of::<$name>() == $lanes * size_of::<$scalar>());
+
+        impl sealed::Sealed for $name {}
+
         impl Vector<$scalar> for $name {
             const LANES: usize = $lanes;
 
             #[inline(always)]
             unsafe fn splat(value: $scalar) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $splat(value) })
             }
 
             #[inline(always)]
             unsafe fn load(from: *const $scalar) -> Self {
+                // SAFETY: the caller vouches for these instructions and for a register of readable numbers; no alignment is needed.
                 Self(unsafe { $load(from) })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $scalar) {
+                // SAFETY: the caller vouches for these instructions and for a register of writable numbers; no alignment is needed.
                 unsafe { $store(to, self.0) }
             }
 
             #[inline(always)]
             unsafe fn add(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $add(self.0, other.0) })
             }
 
             #[inline(always)]
             unsafe fn sub(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $sub(self.0, other.0) })
             }
 
             #[inline(always)]
             unsafe fn mul(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $mul(self.0, other.0) })
             }
 
             #[inline(always)]
             unsafe fn div(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $div(self.0, other.0) })
             }
 
             #[inline(always)]
             unsafe fn mul_add(self, other: Self, sum: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $fmadd(self.0, other.0, sum.0) })
             }
 
             #[inline(always)]
             unsafe fn mul_sub_from(self, other: Self, sum: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $fnmadd(self.0, other.0, sum.0) })
             }
 
             #[inline(always)]
             unsafe fn max(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $max(self.0, other.0) })
             }
 
             #[inline(always)]
             unsafe fn min(self, other: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $min(self.0, other.0) })
             }
 
             #[inline(always)]
             unsafe fn select_greater(self, other: Self, then: Self, otherwise: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $greater(self.0, other.0, then.0, otherwise.0) })
             }
 
             #[inline(always)]
             unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self {
+                // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $negative(self.0, then.0, otherwise.0) })
             }
         }

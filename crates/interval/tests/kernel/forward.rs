@@ -1,19 +1,16 @@
 //! Interval products: exactness, inclusion, monotonicity, agreement of levels.
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{
-    IntervalWeights, crisp_weights_forward, interval_weights_forward, matmul_add, with_level,
-};
+use intervalid_interval::kernel::{CentredWeights, IntervalWeights, matmul_add, with_level};
 use proptest::prelude::*;
 
 use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, crisp, hull, pair, shape};
 
-/// Which operand of a product is crisp.
+/// Whether the inputs of a product are sets, or crisp as those of [`CentredWeights`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    Neither,
-    Input,
-    Weight,
+    IntervalInput,
+    CrispInput,
 }
 
 /// Lower bounds, then upper bounds.
@@ -21,10 +18,13 @@ fn forward<T: Real>(kind: Kind, w: &Bounds<T>, x: &Bounds<T>, start: &Bounds<T>,
     let (mut lower, mut upper) = start.clone();
     let width = shape.width;
     match kind {
-        Kind::Neither => IntervalWeights::new(&w.0, &w.1, shape.out, shape.inner)
+        Kind::IntervalInput => IntervalWeights::new(&w.0, &w.1, shape.out, shape.inner)
             .forward_add(&x.0, &x.1, &mut lower, &mut upper, width),
-        Kind::Input => interval_weights_forward(&w.0, &w.1, &x.0, &mut lower, &mut upper, width),
-        Kind::Weight => crisp_weights_forward(&w.0, &x.0, &x.1, &mut lower, &mut upper, width),
+        Kind::CrispInput => {
+            let mut weights = CentredWeights::new(shape.out, shape.inner);
+            weights.update(&w.0, &w.1);
+            weights.forward_add(&x.0, &mut lower, &mut upper, width);
+        }
     }
     lower.extend(upper);
     lower
@@ -38,21 +38,17 @@ struct Case<T> {
 
 fn case<T: Real>(draw: &mut Draw, kind: Kind, Shape { out, inner, width }: Shape) -> Case<T> {
     Case {
-        w: if kind == Kind::Weight {
-            crisp(&draw.numbers(out * inner))
-        } else {
-            draw.sets(out * inner)
-        },
-        x: if kind == Kind::Input {
-            crisp(&draw.numbers(inner * width))
-        } else {
-            draw.sets(inner * width)
+        w: draw.sets(out * inner),
+        x: match kind {
+            Kind::IntervalInput => draw.sets(inner * width),
+            Kind::CrispInput => crisp(&draw.numbers(inner * width)),
         },
         start: draw.sets(out * width),
     }
 }
 
-fn reference<T: Real>(case: &Case<T>, Shape { out, inner, width }: Shape) -> Reference {
+/// Centre and radius round relative to the larger bound, whichever of the two they make.
+fn reference<T: Real>(case: &Case<T>, kind: Kind, Shape { out, inner, width }: Shape) -> Reference {
     let mut start = case.start.0.clone();
     start.extend(&case.start.1);
     let mut reference = Reference::starting_at(&start);
@@ -60,8 +56,12 @@ fn reference<T: Real>(case: &Case<T>, Shape { out, inner, width }: Shape) -> Ref
         for i in 0..inner {
             for s in 0..width {
                 let (lower, upper) = hull(pair(&case.w, o * inner + i), pair(&case.x, i * width + s));
-                reference.add(o * width + s, lower);
-                reference.add((out + o) * width + s, upper);
+                let magnitudes = match kind {
+                    Kind::IntervalInput => [lower.abs(), upper.abs()],
+                    Kind::CrispInput => [lower.abs().max(upper.abs()); 2],
+                };
+                reference.add_rounded_at(o * width + s, lower, magnitudes[0]);
+                reference.add_rounded_at((out + o) * width + s, upper, magnitudes[1]);
             }
         }
     }
@@ -70,9 +70,9 @@ fn reference<T: Real>(case: &Case<T>, Shape { out, inner, width }: Shape) -> Ref
 
 fn exact<T: Real>(seed: u64, kind: Kind, shape: Shape) {
     let case = case::<T>(&mut Draw::new(seed), kind, shape);
-    let reference = reference(&case, shape);
+    let reference = reference(&case, kind, shape);
     for (level, found) in at_all_levels(|| forward(kind, &case.w, &case.x, &case.start, shape)) {
-        reference.check(&format!("{kind:?} crisp, {level:?}"), &found, shape.inner);
+        reference.check(&format!("{kind:?}, {level:?}"), &found, shape.inner);
     }
 }
 
@@ -95,7 +95,7 @@ fn inclusion<T: Real>(seed: u64, kind: Kind, shape: Shape) {
         start: smaller.start.clone(),
     };
     // Magnitudes of the outer terms bound those of the inner ones.
-    let magnitudes = reference(&case, shape).magnitudes;
+    let magnitudes = reference(&case, kind, shape).magnitudes;
     let tolerance = T::of(2.0 * (shape.inner + 1) as f64) * T::epsilon();
     let outer = at_all_levels(|| forward(kind, &case.w, &case.x, &case.start, shape));
     for (level, outer) in outer {
@@ -126,7 +126,7 @@ fn zero_width<T: Real>(seed: u64, kind: Kind, shape: Shape) {
         x: crisp(&draw.numbers(shape.inner * shape.width)),
         start: crisp(&draw.numbers(shape.out * shape.width)),
     };
-    let reference = reference(&case, shape);
+    let reference = reference(&case, kind, shape);
     for (level, found) in at_all_levels(|| forward(kind, &case.w, &case.x, &case.start, shape)) {
         let mut product = case.start.0.clone();
         with_level(level, || matmul_add(&case.w.0, &case.x.0, &mut product, shape.width));
@@ -135,7 +135,7 @@ fn zero_width<T: Real>(seed: u64, kind: Kind, shape: Shape) {
             values: both.iter().map(|v| v.as_f64()).collect(),
             magnitudes: reference.magnitudes.clone(),
         };
-        expected.check(&format!("{kind:?} crisp, {level:?}"), &found, 2 * shape.inner);
+        expected.check(&format!("{kind:?}, {level:?}"), &found, 2 * shape.inner);
     }
 }
 
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn bounds_are_sums_of_extreme_products(seed in any::<u64>(), shape in shape()) {
-        for kind in [Kind::Neither, Kind::Input, Kind::Weight] {
+        for kind in [Kind::IntervalInput, Kind::CrispInput] {
             exact::<f32>(seed, kind, shape);
             exact::<f64>(seed, kind, shape);
         }
@@ -152,8 +152,8 @@ proptest! {
 
     #[test]
     fn subsets_and_samples_stay_inside(seed in any::<u64>(), shape in shape()) {
-        for kind in [Kind::Neither, Kind::Input, Kind::Weight] {
-            // A crisp operand has no subsets: those cases draw the other one only.
+        for kind in [Kind::IntervalInput, Kind::CrispInput] {
+            // A crisp input has no subsets: that case draws the weights only.
             inclusion::<f32>(seed, kind, shape);
             inclusion::<f64>(seed, kind, shape);
         }
@@ -161,7 +161,7 @@ proptest! {
 
     #[test]
     fn zero_width_is_the_crisp_product(seed in any::<u64>(), shape in shape()) {
-        for kind in [Kind::Neither, Kind::Input, Kind::Weight] {
+        for kind in [Kind::IntervalInput, Kind::CrispInput] {
             zero_width::<f32>(seed, kind, shape);
             zero_width::<f64>(seed, kind, shape);
         }
@@ -170,14 +170,14 @@ proptest! {
     #[test]
     fn an_update_equals_new_weights(seed in any::<u64>(), shape in shape()) {
         let mut draw = Draw::new(seed);
-        let first = case::<f32>(&mut draw, Kind::Neither, shape);
-        let second = case::<f32>(&mut draw, Kind::Neither, shape);
+        let first = case::<f32>(&mut draw, Kind::IntervalInput, shape);
+        let second = case::<f32>(&mut draw, Kind::IntervalInput, shape);
         let mut weights = IntervalWeights::new(&first.w.0, &first.w.1, shape.out, shape.inner);
         weights.update(&second.w.0, &second.w.1);
         let (mut lower, mut upper) = first.start.clone();
         weights.forward_add(&first.x.0, &first.x.1, &mut lower, &mut upper, shape.width);
         lower.extend(upper);
-        prop_assert_eq!(lower, forward(Kind::Neither, &second.w, &first.x, &first.start, shape));
+        prop_assert_eq!(lower, forward(Kind::IntervalInput, &second.w, &first.x, &first.start, shape));
     }
 }
 

@@ -1,14 +1,11 @@
 //! Vector–Jacobian products: against the rule of the table on random sets, against differences clear of kinks.
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{
-    IntervalWeights, WeightAdjoint, crisp_weights_backward, crisp_weights_forward, interval_weights_backward,
-    interval_weights_forward, with_level,
-};
+use intervalid_interval::kernel::{CentredAdjoint, CentredWeights, IntervalWeights, WeightAdjoint, with_level};
 use intervalid_testkit::{Scheme, Tolerance, assert_all_close, gradient_with};
 use proptest::prelude::*;
 
-use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, crisp, pair, shape};
+use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, pair, shape};
 
 /// Which ends (weight, input; `true` is the upper one) the bounds of a product are made of, lower bound first.
 fn ends_in_bounds(w: (f64, f64), x: (f64, f64)) -> [(bool, bool); 2] {
@@ -179,6 +176,70 @@ fn follows_the_rule<T: Real>(seed: u64, shape: Shape, tiles: usize, clear: bool)
     }
 }
 
+fn centred<T: Real>(w: &Bounds<T>, shape: Shape) -> CentredWeights<T> {
+    let mut weights = CentredWeights::new(shape.out, shape.inner);
+    weights.update(&w.0, &w.1);
+    weights
+}
+
+/// Adjoints of the weights' lower and upper bounds, which begin at `start`, then those of the crisp inputs.
+fn centred_backward<T: Real>(w: &Bounds<T>, x: &[T], g: &[T], h: &[T], shape: Shape, start: T) -> Vec<T> {
+    let Shape { out, inner, width } = shape;
+    let weights = centred(w, shape);
+    let mut sums = CentredAdjoint::new(out, inner);
+    let mut inputs = vec![T::zero(); x.len()];
+    let tiles = x
+        .chunks_exact(inner * width)
+        .zip(inputs.chunks_exact_mut(inner * width));
+    let adjoints = g.chunks_exact(out * width).zip(h.chunks_exact(out * width));
+    for ((x, to), (g, h)) in tiles.zip(adjoints) {
+        weights.backward_add(x, g, h, to, &mut sums, width);
+    }
+    let (mut lower, mut upper) = (vec![start; out * inner], vec![start; out * inner]);
+    sums.drain_into(&mut lower, &mut upper);
+    let mut again = (vec![T::zero(); out * inner], vec![T::zero(); out * inner]);
+    sums.drain_into(&mut again.0, &mut again.1);
+    assert!(
+        again.0.iter().chain(&again.1).all(|v| v.is_zero()),
+        "drain does not reset"
+    );
+    [lower, upper, inputs].concat()
+}
+
+/// As [`follows_the_rule`] with points for inputs. The adjoints of centre and radius are sums over both bounds, and round
+/// relative to those.
+fn crisp_follows_the_rule<T: Real>(seed: u64, shape: Shape, tiles: usize) {
+    let Shape { out, inner, width } = shape;
+    let mut draw = Draw::new(seed);
+    let w = draw.sets::<T>(out * inner);
+    let x: Vec<T> = draw.numbers(tiles * inner * width);
+    let (g, h): (Vec<T>, Vec<T>) = (draw.numbers(tiles * out * width), draw.numbers(tiles * out * width));
+    let start = T::of(0.5);
+    let mut weights = Reference::starting_at(&vec![start; 2 * out * inner]);
+    let mut inputs = Reference::starting_at(&vec![T::zero(); tiles * inner * width]);
+    for tile in 0..tiles {
+        for (o, i) in (0..out).flat_map(|o| (0..inner).map(move |i| (o, i))) {
+            let at_w = o * inner + i;
+            let (w_lower, w_upper) = pair(&w, at_w);
+            let larger = w_lower.abs().max(w_upper.abs());
+            for s in 0..width {
+                let (at_x, at_y) = ((tile * inner + i) * width + s, (tile * out + o) * width + s);
+                let (x, g, h) = (x[at_x].as_f64(), g[at_y].as_f64(), h[at_y].as_f64());
+                let (with_lower, with_upper) = if x < 0.0 { (h, g) } else { (g, h) };
+                let both = g.abs() + h.abs();
+                weights.add_rounded_at(at_w, with_lower * x, both * x.abs());
+                weights.add_rounded_at(out * inner + at_w, with_upper * x, both * x.abs());
+                inputs.add_rounded_at(at_x, with_lower * w_lower + with_upper * w_upper, both * larger);
+            }
+        }
+    }
+    for (level, found) in at_all_levels(|| centred_backward(&w, &x, &g, &h, shape, start)) {
+        let (of_weights, of_inputs) = found.split_at(2 * out * inner);
+        weights.check(&format!("weights {level:?}"), of_weights, 2 * tiles * width);
+        inputs.check(&format!("inputs {level:?}"), of_inputs, 2 * out);
+    }
+}
+
 fn small_shape() -> impl Strategy<Value = Shape> {
     (1..6_usize, 1..6_usize, proptest::sample::select(vec![16, 32, 48])).prop_map(|(out, inner, width)| Shape {
         out,
@@ -227,20 +288,12 @@ proptest! {
         let (g, h): (Vec<f64>, Vec<f64>) = (draw.numbers(out * width), draw.numbers(out * width));
         let objective = |w: &Bounds<f64>, x: &[f64]| {
             let (mut lower, mut upper) = (vec![0.0; out * width], vec![0.0; out * width]);
-            interval_weights_forward(&w.0, &w.1, x, &mut lower, &mut upper, width);
+            centred(w, shape).forward_add(x, &mut lower, &mut upper, width);
             weighted(&g, &lower) + weighted(&h, &upper)
         };
-        let w_ends = [&w.0[..], &w.1].concat();
-        let of_w = differences(|w| objective(&halves(w), &x), &w_ends);
+        let of_w = differences(|w| objective(&halves(w), &x), &[&w.0[..], &w.1].concat());
         let of_x = differences(|x| objective(&w, x), &x);
-        for (level, found) in at_all_levels(|| {
-            let mut sums = WeightAdjoint::new(out, inner);
-            let mut found = vec![0.0; inner * width];
-            interval_weights_backward(&w.0, &w.1, &x, &g, &h, &mut found, &mut sums, width);
-            let (mut lower, mut upper) = (vec![0.0; out * inner], vec![0.0; out * inner]);
-            sums.drain_into(&mut lower, &mut upper);
-            [lower, upper, found].concat()
-        }) {
+        for (level, found) in at_all_levels(|| centred_backward(&w, &x, &g, &h, shape, 0.0)) {
             let (weights, inputs) = found.split_at(2 * out * inner);
             assert_all_close(&format!("weights {level:?}"), &of_w, weights, ROUNDING);
             assert_all_close(&format!("inputs {level:?}"), &of_x, inputs, ROUNDING);
@@ -248,61 +301,9 @@ proptest! {
     }
 
     #[test]
-    fn crisp_weights_agree_with_differences(seed in any::<u64>(), shape in small_shape()) {
-        let Shape { out, inner, width } = shape;
-        let mut draw = Draw::new(seed);
-        let w: Vec<f64> = draw.clear_sets(out * inner, false).0;
-        let x = draw.sets::<f64>(inner * width);
-        let (g, h): (Vec<f64>, Vec<f64>) = (draw.numbers(out * width), draw.numbers(out * width));
-        let objective = |w: &[f64], x: &Bounds<f64>| {
-            let (mut lower, mut upper) = (vec![0.0; out * width], vec![0.0; out * width]);
-            crisp_weights_forward(w, &x.0, &x.1, &mut lower, &mut upper, width);
-            weighted(&g, &lower) + weighted(&h, &upper)
-        };
-        let of_w = differences(|w| objective(w, &x), &w);
-        let of_x = differences(|x| objective(&w, &halves(x)), &[&x.0[..], &x.1].concat());
-        for (level, found) in at_all_levels(|| {
-            let (mut lower, mut upper) = (vec![0.0; inner * width], vec![0.0; inner * width]);
-            let mut found = vec![0.0; out * inner];
-            crisp_weights_backward(&w, &x.0, &x.1, &g, &h, &mut lower, &mut upper, &mut found, width);
-            [found, lower, upper].concat()
-        }) {
-            let (weights, inputs) = found.split_at(out * inner);
-            assert_all_close(&format!("weights {level:?}"), &of_w, weights, ROUNDING);
-            assert_all_close(&format!("inputs {level:?}"), &of_x, inputs, ROUNDING);
-        }
-    }
-
-    /// Large shapes and single precision: with points for inputs, both reverse passes of interval weights agree.
-    #[test]
-    fn crisp_inputs_agree_with_interval_inputs(seed in any::<u64>(), shape in shape(), tiles in 1..3_usize) {
-        let mut draw = Draw::new(seed);
-        let mut case = Case::<f32>::new(&mut draw, shape, tiles, true);
-        case.x = crisp(&case.x.0);
-        let (out, inner, width) = (shape.out, shape.inner, shape.width);
-        let start = Adjoints { weights: vec![0.5; 2 * out * inner], inputs: vec![0.0; 2 * tiles * inner * width] };
-        let Adjoints { weights, inputs: both } = case.reference(&start);
-        // The two ends of a point are one variable: its adjoint is the sum of theirs.
-        let sum = |v: &[f64]| -> Vec<f64> { let (a, b) = v.split_at(v.len() / 2); a.iter().zip(b).map(|(a, b)| a + b).collect() };
-        let inputs = Reference { values: sum(&both.values), magnitudes: sum(&both.magnitudes) };
-        let found = at_all_levels(|| {
-            let mut sums = WeightAdjoint::new(out, inner);
-            let mut found = vec![0.0; tiles * inner * width];
-            for tile in 0..tiles {
-                let (x, y) = (tile * inner * width..(tile + 1) * inner * width, tile * out * width..(tile + 1) * out * width);
-                let (g, h) = (&case.g[y.clone()], &case.h[y]);
-                let (input, adjoint) = (&case.x.0[x.clone()], &mut found[x]);
-                interval_weights_backward(&case.w.0, &case.w.1, input, g, h, adjoint, &mut sums, width);
-            }
-            let (mut lower, mut upper) = (vec![0.5; out * inner], vec![0.5; out * inner]);
-            sums.drain_into(&mut lower, &mut upper);
-            [lower, upper, found].concat()
-        });
-        for (level, found) in found {
-            let (of_weights, of_inputs) = found.split_at(2 * out * inner);
-            weights.check(&format!("weights {level:?}"), of_weights, 2 * tiles * width);
-            inputs.check(&format!("inputs {level:?}"), of_inputs, 2 * out);
-        }
+    fn crisp_inputs_follow_the_table(seed in any::<u64>(), shape in shape(), tiles in 1..3_usize) {
+        crisp_follows_the_rule::<f32>(seed, shape, tiles);
+        crisp_follows_the_rule::<f64>(seed, shape, tiles);
     }
 }
 

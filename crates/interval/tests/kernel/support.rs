@@ -125,8 +125,13 @@ impl Reference {
     }
 
     pub(crate) fn add(&mut self, place: usize, term: f64) {
+        self.add_rounded_at(place, term, term.abs());
+    }
+
+    /// A term that is the difference of larger ones, whose magnitude its rounding error is relative to.
+    pub(crate) fn add_rounded_at(&mut self, place: usize, term: f64, magnitude: f64) {
         self.values[place] += term;
-        self.magnitudes[place] += term.abs();
+        self.magnitudes[place] += magnitude;
     }
 
     /// The documented bound: `terms * epsilon` relative to the sum of the magnitudes. A reference in double precision

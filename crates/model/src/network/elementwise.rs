@@ -4,24 +4,35 @@
 //! c = f·c₋₁ + i·q, h = o·tanh c. In the interval cell the gates i, f, o are ≥ 0, so one bound of each product is
 //! decided by the sign of the other factor (spec section 3), and c₋₁ is crisp.
 
-use intervalid_interval::kernel::Vector;
+use intervalid_interval::kernel::{LANES, Vector};
 use intervalid_interval::{Real, simd_dispatch};
+
+/// What the loops below rely on: all tiles hold `n` numbers, and those are whole registers at every SIMD level.
+fn assert_tiles<const N: usize>(lengths: [usize; N], n: usize) {
+    assert_eq!(lengths, [n; N], "numbers in the tiles of a layer");
+    assert!(
+        n.is_multiple_of(LANES),
+        "a tile of {n} numbers is not whole registers of {LANES}"
+    );
+}
 
 /// `adjoint ← adjoint·(1 - y²)` with y = tanh of the argument.
 pub(super) fn tanh_backward<T: Real>(y: &[T], adjoint: &mut [T]) {
-    assert_eq!(y.len(), adjoint.len(), "tile");
-    tanh_reverse(y, adjoint);
+    assert_tiles([y.len()], adjoint.len());
+    // SAFETY: the lengths are asserted.
+    unsafe { tanh_reverse(y, adjoint) }
 }
 
 simd_dispatch! {
-    fn tanh_reverse<T>(y: &[T], adjoint: &mut [T]) = tanh_reverse_body;
+    unsafe fn tanh_reverse<T>(y: &[T], adjoint: &mut [T]) = tanh_reverse_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with lengths as `tanh_backward` asserts them.
 #[inline(always)]
-fn tanh_reverse_body<T: Real, V: Vector<T>>(y: &[T], adjoint: &mut [T]) {
-    debug_assert!(y.len().is_multiple_of(V::LANES));
+unsafe fn tanh_reverse_body<T: Real, V: Vector<T>>(y: &[T], adjoint: &mut [T]) {
     for place in (0..y.len()).step_by(V::LANES) {
-        // SAFETY: tiles are whole numbers of registers and of equal length.
+        // SAFETY: the caller vouches for the instructions, and for tiles of equal length that are whole registers.
         unsafe {
             let y = V::load(y.as_ptr().add(place));
             let at = adjoint.as_mut_ptr().add(place);
@@ -67,19 +78,29 @@ pub(super) fn cell_forward<T: Real>(cell: Cell<'_, T>) {
         cell.c.len(),
         cell.tanh_c.len(),
     ];
-    assert_eq!(lengths, [n; 4], "tiles of a cell");
-    forward(cell.gates, cell.c_before, cell.c, cell.tanh_c, cell.h);
+    assert_tiles(lengths, n);
+    // SAFETY: the lengths are asserted.
+    unsafe { forward(cell.gates, cell.c_before, cell.c, cell.tanh_c, cell.h) }
 }
 
 simd_dispatch! {
-    fn forward<T>(gates: &mut [T], c_before: &[T], c: &mut [T], tanh_c: &mut [T], h: &mut [T]) = forward_body;
+    unsafe fn forward<T>(gates: &mut [T], c_before: &[T], c: &mut [T], tanh_c: &mut [T], h: &mut [T]) = forward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with lengths as `cell_forward` asserts them.
 #[inline(always)]
-fn forward_body<T: Real, V: Vector<T>>(gates: &mut [T], c_before: &[T], c: &mut [T], tanh_c: &mut [T], h: &mut [T]) {
+unsafe fn forward_body<T: Real, V: Vector<T>>(
+    gates: &mut [T],
+    c_before: &[T],
+    c: &mut [T],
+    tanh_c: &mut [T],
+    h: &mut [T],
+) {
     let n = h.len();
     for place in (0..n).step_by(V::LANES) {
-        // SAFETY: all tiles hold `n` numbers (the gates four times as many), whole registers.
+        // SAFETY: the caller vouches for the instructions, and for tiles of `n` numbers (gates: four times as many) that are
+        // whole registers.
         unsafe {
             let gate = gates.as_mut_ptr().add(place);
             let i = T::sigmoid_lanes(V::load(gate));
@@ -119,12 +140,13 @@ pub(super) fn cell_backward<T: Real>(
         c_adjoint.len(),
         gates_adjoint.len() / 4,
     ];
-    assert_eq!(lengths, [n; 5], "tiles of a cell");
-    backward(gates, c_before, tanh_c, h_adjoint, c_adjoint, gates_adjoint);
+    assert_tiles(lengths, n);
+    // SAFETY: the lengths are asserted.
+    unsafe { backward(gates, c_before, tanh_c, h_adjoint, c_adjoint, gates_adjoint) }
 }
 
 simd_dispatch! {
-    fn backward<T>(
+    unsafe fn backward<T>(
         gates: &[T],
         c_before: &[T],
         tanh_c: &[T],
@@ -134,8 +156,10 @@ simd_dispatch! {
     ) = backward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with lengths as `cell_backward` asserts them.
 #[inline(always)]
-fn backward_body<T: Real, V: Vector<T>>(
+unsafe fn backward_body<T: Real, V: Vector<T>>(
     gates: &[T],
     c_before: &[T],
     tanh_c: &[T],
@@ -145,7 +169,8 @@ fn backward_body<T: Real, V: Vector<T>>(
 ) {
     let n = tanh_c.len();
     for place in (0..n).step_by(V::LANES) {
-        // SAFETY: all tiles hold `n` numbers (the gates four times as many), whole registers.
+        // SAFETY: the caller vouches for the instructions, and for tiles of `n` numbers (gates: four times as many) that are
+        // whole registers.
         unsafe {
             let gate = gates.as_ptr().add(place);
             let (i, f) = (V::load(gate), V::load(gate.add(n)));
@@ -165,6 +190,9 @@ fn backward_body<T: Real, V: Vector<T>>(
 }
 
 /// g·(1 - y²)
+///
+/// # Safety
+/// Call it from a body that `simd_dispatch!` runs.
 #[inline(always)]
 unsafe fn tanh_derivative<T: Real, V: Vector<T>>(y: V, g: V) -> V {
     // SAFETY: passed on to the caller.
@@ -172,6 +200,9 @@ unsafe fn tanh_derivative<T: Real, V: Vector<T>>(y: V, g: V) -> V {
 }
 
 /// g·y·(1 - y)
+///
+/// # Safety
+/// Call it from a body that `simd_dispatch!` runs.
 #[inline(always)]
 unsafe fn sigmoid_derivative<T: Real, V: Vector<T>>(y: V, g: V) -> V {
     // SAFETY: passed on to the caller.
@@ -205,12 +236,13 @@ pub(super) fn interval_cell_forward<T: Real>(cell: IntervalCell<'_, T>) {
         lower.len(),
         upper.len(),
     ];
-    assert_eq!(lengths, [n; 6], "tiles of a cell");
-    interval_forward(gates_lower, gates_upper, c_before, c_lower, c_upper, lower, upper);
+    assert_tiles(lengths, n);
+    // SAFETY: the lengths are asserted.
+    unsafe { interval_forward(gates_lower, gates_upper, c_before, c_lower, c_upper, lower, upper) }
 }
 
 simd_dispatch! {
-    fn interval_forward<T>(
+    unsafe fn interval_forward<T>(
         gates_lower: &mut [T],
         gates_upper: &mut [T],
         c_before: &[T],
@@ -221,8 +253,10 @@ simd_dispatch! {
     ) = interval_forward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with lengths as `interval_cell_forward` asserts them.
 #[inline(always)]
-fn interval_forward_body<T: Real, V: Vector<T>>(
+unsafe fn interval_forward_body<T: Real, V: Vector<T>>(
     gates_lower: &mut [T],
     gates_upper: &mut [T],
     c_before: &[T],
@@ -233,7 +267,8 @@ fn interval_forward_body<T: Real, V: Vector<T>>(
 ) {
     let n = c_before.len();
     for place in (0..n).step_by(V::LANES) {
-        // SAFETY: all tiles hold `n` numbers (the gates four times as many), whole registers.
+        // SAFETY: the caller vouches for the instructions, and for tiles of `n` numbers (gates: four times as many) that are
+        // whole registers.
         unsafe {
             let (low, high) = (gates_lower.as_mut_ptr().add(place), gates_upper.as_mut_ptr().add(place));
             for gate in [0, 1, 3] {
@@ -296,12 +331,13 @@ pub(super) fn interval_cell_backward<T: Real>(
         to_lower.len() / 4,
         to_upper.len() / 4,
     ];
-    assert_eq!(lengths, [n; 9], "tiles of a cell");
-    interval_backward(values, h_adjoint[0], h_adjoint[1], c_before_adjoint, to_lower, to_upper);
+    assert_tiles(lengths, n);
+    // SAFETY: the lengths are asserted.
+    unsafe { interval_backward(values, h_adjoint[0], h_adjoint[1], c_before_adjoint, to_lower, to_upper) }
 }
 
 simd_dispatch! {
-    fn interval_backward<T>(
+    unsafe fn interval_backward<T>(
         values: &IntervalCellValues<'_, T>,
         h_lower_adjoint: &[T],
         h_upper_adjoint: &[T],
@@ -311,8 +347,10 @@ simd_dispatch! {
     ) = interval_backward_body;
 }
 
+/// # Safety
+/// Call it through `simd_dispatch!`, with lengths as `interval_cell_backward` asserts them.
 #[inline(always)]
-fn interval_backward_body<T: Real, V: Vector<T>>(
+unsafe fn interval_backward_body<T: Real, V: Vector<T>>(
     values: &IntervalCellValues<'_, T>,
     h_lower_adjoint: &[T],
     h_upper_adjoint: &[T],
@@ -322,7 +360,8 @@ fn interval_backward_body<T: Real, V: Vector<T>>(
 ) {
     let n = values.c_before.len();
     for place in (0..n).step_by(V::LANES) {
-        // SAFETY: all tiles hold `n` numbers (the gates four times as many), whole registers.
+        // SAFETY: the caller vouches for the instructions, and for tiles of `n` numbers (gates: four times as many) that are
+        // whole registers.
         unsafe {
             let (low, high) = (values.gates[0].as_ptr().add(place), values.gates[1].as_ptr().add(place));
             let (i_lower, i_upper) = (V::load(low), V::load(high));
@@ -365,6 +404,9 @@ fn interval_backward_body<T: Real, V: Vector<T>>(
 
 /// Adjoints of a non-negative gate's bounds in lower = (x < 0 ? gate upper : gate lower)·x and
 /// upper = (X < 0 ? gate lower : gate upper)·X.
+///
+/// # Safety
+/// Call it from a body that `simd_dispatch!` runs.
 #[inline(always)]
 unsafe fn gate_adjoint<T: Real, V: Vector<T>>(x_lower: V, x_upper: V, g_lower: V, g_upper: V) -> (V, V) {
     // SAFETY: passed on to the caller.
@@ -378,5 +420,28 @@ unsafe fn gate_adjoint<T: Real, V: Vector<T>>(x_lower: V, x_upper: V, g_lower: V
             .select_negative(from_lower, zero)
             .add(x_upper.select_negative(zero, from_upper));
         (lower, upper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "a tile of 24 numbers is not whole registers of 16")]
+    fn tiles_that_are_not_whole_registers_are_refused() {
+        tanh_backward(&[0.0_f32; 24], &mut [0.0; 24]);
+    }
+
+    #[test]
+    #[should_panic(expected = "numbers in the tiles of a layer")]
+    fn tiles_of_unequal_length_are_refused() {
+        cell_forward(Cell {
+            gates: &mut [0.0_f32; 64],
+            c_before: &[0.0; 16],
+            c: &mut [0.0; 16],
+            tanh_c: &mut [0.0; 16],
+            h: &mut [0.0; 32],
+        });
     }
 }

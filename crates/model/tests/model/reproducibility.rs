@@ -1,8 +1,11 @@
 //! Same seed, same bits: whatever the number of threads, and across a kill.
 
+use std::fs::File;
+use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,9 +22,10 @@ fn bits(model: &Model) -> Vec<u64> {
         .collect()
 }
 
-fn epochs_done(progress: &Progress) -> usize {
+/// Epochs done, and epochs in all.
+fn epochs(progress: &Progress) -> (usize, usize) {
     match progress {
-        Progress::Epoch(epoch) => epoch.epochs_done,
+        Progress::Epoch(epoch) => (epoch.epochs_done, epoch.epochs_total),
         other => panic!("training has epochs, not {other:?}"),
     }
 }
@@ -49,7 +53,7 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
         for stop_after in [1, 2, 3, 4] {
             let path = folder.path().join(format!("{index}-{stop_after}.checkpoint"));
             let observer = |progress: &Progress| {
-                if epochs_done(progress) == stop_after {
+                if epochs(progress).0 == stop_after {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
@@ -114,9 +118,9 @@ fn an_unwritable_checkpoint_is_found_out_before_training() {
     let file = folder.path().join("file");
     std::fs::write(&file, "not a folder").unwrap();
     let path = file.join("fit.checkpoint");
-    let epochs = AtomicUsize::new(0);
+    let seen = AtomicUsize::new(0);
     let observer = |_: &Progress| {
-        epochs.fetch_add(1, Ordering::SeqCst);
+        seen.fetch_add(1, Ordering::SeqCst);
         ControlFlow::Continue(())
     };
     let config = small(ModelKind::Inode, Strategy::Joint);
@@ -133,7 +137,7 @@ fn an_unwritable_checkpoint_is_found_out_before_training() {
         error.starts_with("cannot write") && error.contains("fit.checkpoint"),
         "{error}"
     );
-    assert_eq!(epochs.load(Ordering::SeqCst), 0);
+    assert_eq!(seen.load(Ordering::SeqCst), 0);
 }
 
 #[test]
@@ -169,7 +173,8 @@ fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
     }
 }
 
-/// The child of the next test: this very test binary, told to train with a checkpoint until it is killed.
+/// The child of the next test: this very test binary, told to train with a checkpoint until it is killed. Beside the
+/// checkpoint it writes a byte for every epoch.
 const CHILD: &str = "INTERVALID_TEST_TRAIN_UNTIL_KILLED";
 
 fn long_config() -> FitConfig {
@@ -179,46 +184,98 @@ fn long_config() -> FitConfig {
     }
 }
 
-#[test]
-fn child_trains_until_killed() {
-    if let Some(path) = std::env::var_os(CHILD) {
-        let (dataset, split) = hair_dryer();
-        let options = FitOptions {
-            checkpoint: Some(Path::new(&path)),
-            ..FitOptions::default()
-        };
-        Model::fit(&dataset, &split, &long_config(), options).unwrap();
-    }
+fn beside(checkpoint: &Path) -> PathBuf {
+    checkpoint.with_extension("epochs")
 }
 
 #[test]
+#[ignore = "no test of its own: `a_killed_process_loses_nothing` runs it in a process that it kills"]
+fn child_trains_until_killed() {
+    let path = std::env::var_os(CHILD).expect("only `a_killed_process_loses_nothing` runs this");
+    let path = Path::new(&path);
+    let (dataset, split) = hair_dryer();
+    let log = Mutex::new(File::create(beside(path)).unwrap());
+    let observer = |progress: &Progress| {
+        log.lock().unwrap().write_all(b".").unwrap();
+        let (done, total) = epochs(progress);
+        if done + 1 == total {
+            // The parent is slow today. It is to find work that is not finished.
+            std::thread::sleep(PATIENCE);
+            panic!("nobody killed this process");
+        }
+        ControlFlow::Continue(())
+    };
+    let options = FitOptions {
+        control: Control {
+            observer: Some(&observer),
+            ..Control::default()
+        },
+        checkpoint: Some(path),
+        ..FitOptions::default()
+    };
+    Model::fit(&dataset, &split, &long_config(), options).unwrap();
+}
+
+/// More than any machine needs for an epoch.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
 fn a_killed_process_loses_nothing() {
+    const KILLS: usize = 3;
+    const EPOCHS: usize = 3;
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("killed.checkpoint");
-    for _ in 0..3 {
+    for kill in 1..=KILLS {
+        let _ = std::fs::remove_file(beside(&path));
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "reproducibility::child_trains_until_killed"])
+            .args(["--ignored", "--exact", "reproducibility::child_trains_until_killed"])
             .env(CHILD, &path)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Any moment after the first checkpoint will do: kill while files are being written.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !path.exists() && Instant::now() < deadline {
+        // Some epochs, then any moment will do: kill while files are being written.
+        let written = || std::fs::metadata(beside(&path)).map_or(0, |file| file.len());
+        let deadline = Instant::now() + PATIENCE;
+        while written() < EPOCHS as u64 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(15));
+        let ended = child.try_wait().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
+        assert!(
+            ended.is_none(),
+            "kill {kill}: the child ended by itself, with {ended:?}"
+        );
+        assert!(
+            written() >= EPOCHS as u64,
+            "kill {kill}: the child had not begun to train"
+        );
     }
-    assert!(path.exists(), "the child never wrote a checkpoint");
+    let first = Mutex::new(None);
+    let observer = |progress: &Progress| {
+        first.lock().unwrap().get_or_insert(epochs(progress));
+        ControlFlow::Continue(())
+    };
     let options = FitOptions {
+        control: Control {
+            observer: Some(&observer),
+            ..Control::default()
+        },
         checkpoint: Some(&path),
         ..FitOptions::default()
     };
-    let (resumed, _) = Model::fit(&dataset, &split, &long_config(), options).unwrap();
-    let (whole, _) = Model::fit(&dataset, &split, &long_config(), FitOptions::default()).unwrap();
+    let (resumed, info) = Model::fit(&dataset, &split, &long_config(), options).unwrap();
+    let (done, total) = first
+        .into_inner()
+        .unwrap()
+        .expect("the killed children left something to do");
+    assert!(
+        done > KILLS * EPOCHS && done <= total,
+        "resumed at epoch {done} of {total}: each child had written {EPOCHS} epochs or more"
+    );
+    let (whole, whole_info) = Model::fit(&dataset, &split, &long_config(), FitOptions::default()).unwrap();
     assert_eq!(bits(&whole), bits(&resumed));
+    assert_eq!(whole_info.history, info.history);
 }

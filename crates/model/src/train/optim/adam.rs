@@ -1,6 +1,5 @@
 //! Adam (Kingma and Ba 2015, algorithm 1) with β₁ = 0.9, β₂ = 0.999, ε = 1e-8.
 
-use intervalid_interval::kernel::Vector;
 use intervalid_interval::{Real, simd_dispatch};
 
 const BETA_1: f64 = 0.9;
@@ -47,11 +46,7 @@ simd_dispatch! {
 
 /// Plain loop: the compiler vectorises it for each instruction set.
 #[inline(always)]
-#[expect(
-    clippy::extra_unused_type_parameters,
-    reason = "`simd_dispatch!` passes the register type to every body"
-)]
-fn adam_body<T: Real, V: Vector<T>>(
+fn adam_body<T: Real>(
     parameters: &mut [T],
     gradient: &[T],
     first: &mut [T],
