@@ -129,7 +129,7 @@ pub(crate) fn threads(asked: Option<u16>) -> usize {
 pub(crate) fn check_data_dir(folder: Option<&Path>) -> Result<(), DataError> {
     match folder {
         Some(folder) if !folder.is_dir() => Err(DataError::NoDataDirectory {
-            folder: folder.display().to_string(),
+            folder: folder.to_owned(),
         }),
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use num_traits::{Float, NumCast};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Channel, Dataset, Experiment};
+use crate::dataset::{Channel, ChannelKind, Dataset, Experiment};
 use crate::error::DataError;
 use crate::split::Part;
 
@@ -80,8 +80,8 @@ impl Normaliser {
     /// Names the kind of channel and both counts.
     pub fn check_channels(&self, dataset: &Dataset) -> Result<(), DataError> {
         for (kind, expected, found) in [
-            ("input", self.inputs.len(), dataset.inputs().len()),
-            ("output", self.outputs.len(), dataset.outputs().len()),
+            (ChannelKind::Input, self.inputs.len(), dataset.inputs().len()),
+            (ChannelKind::Output, self.outputs.len(), dataset.outputs().len()),
         ] {
             if expected != found {
                 return Err(DataError::ChannelCount {

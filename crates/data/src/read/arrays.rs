@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 
-use crate::error::DataError;
+use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::columns::Selection;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value};
@@ -20,7 +20,7 @@ pub(super) struct ArrayInfo {
     pub(super) rows: u64,
     pub(super) columns: u64,
     /// Why the array cannot be a channel: its shape or type, and what is expected. An error only if it is chosen.
-    pub(super) unusable: Option<(String, &'static str)>,
+    pub(super) unusable: Option<(String, ArrayExpectation)>,
 }
 
 impl ArrayInfo {
@@ -31,17 +31,13 @@ impl ArrayInfo {
             [] => (1, 1),
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
-            _ => return Self::unusable(name, text, "expected one column per channel, at most two dimensions"),
+            _ => return Self::unusable(name, text, ArrayExpectation::TwoDimensions),
         };
         if rows == 1 && columns > 1 {
-            return Self::unusable(
-                name,
-                text,
-                "time runs down the rows, so this is one sample: transpose it",
-            );
+            return Self::unusable(name, text, ArrayExpectation::SamplesDownRows);
         }
         if columns > MOST_COLUMNS {
-            return Self::unusable(name, text, "expected at most 10000 columns, one per channel");
+            return Self::unusable(name, text, ArrayExpectation::FewerColumns { most: MOST_COLUMNS });
         }
         Self {
             name,
@@ -51,12 +47,12 @@ impl ArrayInfo {
         }
     }
 
-    pub(super) fn unusable(name: String, shape: String, problem: &'static str) -> Self {
+    pub(super) fn unusable(name: String, found: String, expected: ArrayExpectation) -> Self {
         Self {
             name,
             rows: 0,
             columns: 1,
-            unusable: Some((shape, problem)),
+            unusable: Some((found, expected)),
         }
     }
 }
@@ -92,24 +88,23 @@ pub(super) fn read_table(
     let mut first: Option<ArrayInfo> = None;
     for &column in &chosen {
         let array = &source.arrays()[places[column].0];
-        if let Some((shape, problem)) = &array.unusable {
-            let (file, array, shape) = (file.to_owned(), array.name.clone(), shape.clone());
-            return Err(DataError::ArrayShape {
-                file,
-                array,
-                shape,
-                problem,
-            });
+        if let Some((found, expected)) = &array.unusable {
+            return Err(FileProblem::ArrayShape {
+                array: array.name.clone(),
+                found: found.clone(),
+                expected: *expected,
+            }
+            .of(file));
         }
         let first = first.get_or_insert_with(|| array.clone());
         if array.rows != first.rows {
-            return Err(DataError::ArrayLengths {
-                file: file.to_owned(),
+            return Err(FileProblem::ArrayLengths {
                 array: array.name.clone(),
                 found: array.rows,
                 expected: first.rows,
                 first: first.name.clone(),
-            });
+            }
+            .of(file));
         }
     }
     // One pass over each array, whatever the order in which its columns were chosen.

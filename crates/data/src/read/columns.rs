@@ -1,6 +1,7 @@
 //! Choosing columns by name.
 
-use crate::error::DataError;
+use crate::dataset::ChannelKind;
+use crate::error::{DataError, FileProblem};
 use crate::read::options::ReadOptions;
 
 /// Indices of the chosen columns in a file's list.
@@ -19,8 +20,8 @@ impl Selection {
             .as_ref()
             .map(|name| find(file, available, name))
             .transpose()?;
-        let inputs = choose(file, available, options.inputs.as_deref(), 'u', "input")?;
-        let outputs = choose(file, available, options.outputs.as_deref(), 'y', "output")?;
+        let inputs = choose(file, available, options.inputs.as_deref(), ChannelKind::Input)?;
+        let outputs = choose(file, available, options.outputs.as_deref(), ChannelKind::Output)?;
         let selection = Self {
             inputs,
             outputs,
@@ -29,10 +30,10 @@ impl Selection {
         let mut seen = Vec::new();
         for column in selection.channels() {
             if seen.contains(&column) {
-                return Err(DataError::ColumnTwice {
-                    file: file.to_owned(),
+                return Err(FileProblem::ColumnTwice {
                     column: available[column].clone(),
-                });
+                }
+                .of(file));
             }
             seen.push(column);
         }
@@ -49,27 +50,25 @@ fn choose(
     file: &str,
     available: &[String],
     asked: Option<&[String]>,
-    letter: char,
-    kind: &'static str,
+    kind: ChannelKind,
 ) -> Result<Vec<usize>, DataError> {
     if let Some(names) = asked {
         return names.iter().map(|name| find(file, available, name)).collect();
     }
     let mut found: Vec<(u32, usize)> = Vec::new();
     for (index, name) in available.iter().enumerate() {
-        if let Some(number) = default_number(name, letter) {
+        if let Some(number) = default_number(name, kind.default_letter()) {
             // Also refuses a name that occurs twice.
             found.push((number, find(file, available, name)?));
             debug_assert_eq!(found.last().map(|entry| entry.1), Some(index));
         }
     }
     if found.is_empty() {
-        return Err(DataError::NoDefaultColumns {
-            file: file.to_owned(),
+        return Err(FileProblem::NoDefaultColumns {
             kind,
-            letter,
-            available: list(available),
-        });
+            available: available.to_vec(),
+        }
+        .of(file));
     }
     // By number and not by place, so that files with other column orders agree.
     found.sort_unstable();
@@ -93,32 +92,17 @@ fn find(file: &str, available: &[String], name: &str) -> Result<usize, DataError
     let mut matches = available.iter().enumerate().filter(|(_, candidate)| *candidate == name);
     match (matches.next(), matches.next()) {
         (Some((index, _)), None) => Ok(index),
-        (Some(_), Some(_)) => Err(DataError::DuplicateColumn {
-            file: file.to_owned(),
+        (Some(_), Some(_)) => Err(FileProblem::DuplicateColumn {
             column: name.to_owned(),
-        }),
-        (None, _) => Err(DataError::MissingColumn {
-            file: file.to_owned(),
+        }
+        .of(file)),
+        (None, _) => Err(FileProblem::MissingColumn {
             column: name.to_owned(),
-            available: list(available),
-            suggestion: suggestion(name, available.iter().map(String::as_str)),
-        }),
+            available: available.to_vec(),
+            closest: closest(name, available.iter().map(String::as_str)).map(str::to_owned),
+        }
+        .of(file)),
     }
-}
-
-/// A list for messages, cut where it would fill the screen.
-pub(crate) fn list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    match names.len() {
-        0 => "none".to_owned(),
-        n if n > SHOWN => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
-        _ => names.join(", "),
-    }
-}
-
-/// `; did you mean 'x'?`, or nothing.
-fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    closest(name, candidates).map_or_else(String::new, |close| format!("; did you mean '{close}'?"))
 }
 
 /// The candidate that a slip of the keyboard or another spelling of `name` could mean.

@@ -9,7 +9,7 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::error::DataError;
+use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::check_columns;
 use crate::read::columns::Selection;
 use crate::read::options::{Position, ReadOptions};
@@ -103,20 +103,20 @@ enum Value<'a> {
 }
 
 fn malformed(file: &str, problem: impl ToString) -> DataError {
-    DataError::Malformed {
-        file: file.to_owned(),
+    FileProblem::Malformed {
         format: "Parquet",
         problem: problem.to_string(),
     }
+    .of(file)
 }
 
 fn not_numeric(file: &str, column: &ColumnDescriptor) -> DataError {
-    DataError::ArrayShape {
-        file: file.to_owned(),
+    FileProblem::ArrayShape {
         array: column.path().string(),
-        shape: format!("of type {}", column.physical_type()),
-        problem: "expected a flat column of real numbers",
+        found: format!("of type {}", column.physical_type()),
+        expected: ArrayExpectation::FlatNumbers,
     }
+    .of(file)
 }
 
 /// Calls `take` for every record of column `index`, in order of the row groups.
