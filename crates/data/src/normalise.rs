@@ -37,6 +37,18 @@ impl Scale {
 }
 
 /// One [`Scale`] per channel, fitted once and applied to every part alike.
+///
+/// ```
+/// use intervalid_data::{Normaliser, ReadOptions, Split, SplitFractions, load};
+///
+/// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+/// let split = Split::new(&dataset, SplitFractions::default())?;
+/// let normaliser = Normaliser::fit(&dataset, &split.train)?;
+/// let scaled = normaliser.scale::<f32>(&dataset);
+/// let (physical, normalised) = (dataset.experiments()[0].output(0)[7], scaled.experiments()[0].output(0)[7]);
+/// assert!((normaliser.outputs[0].to_physical(f64::from(normalised)) - physical).abs() < 1e-5);
+/// # Ok::<(), intervalid_data::DataError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Normaliser {
     /// Input scales in channel order.

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::csv_cell;
+use intervalid_data::quote_csv;
 use intervalid_interval::Real;
 
 use crate::error::{ModelError, Result};
@@ -137,8 +137,8 @@ impl Elasticity {
                         text,
                         "{},{role},{},{},{value}",
                         layer.layer,
-                        csv_cell(name),
-                        csv_cell(output)
+                        quote_csv(name),
+                        quote_csv(output)
                     );
                 }
             }
@@ -152,7 +152,7 @@ impl Elasticity {
         let mut text = "layer,role,input,elasticity,unbounded\n".to_owned();
         for layer in &self.layers {
             for channel in &layer.channels {
-                let (name, role) = (csv_cell(&channel.name), channel.role.name());
+                let (name, role) = (quote_csv(&channel.name), channel.role.name());
                 let (sum, unbounded) = (channel.sum(), channel.unbounded());
                 let _ = writeln!(text, "{},{role},{name},{sum},{unbounded}", layer.layer);
             }

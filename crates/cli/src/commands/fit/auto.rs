@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Split, csv_cell};
+use intervalid_data::{Dataset, Split, quote_csv};
 use intervalid_model::{AutoConfig, AutoFit, AutoInfo, AutoOptions, AutoProgress, ModelError, fit_auto};
 
 use crate::args::FitArgs;
@@ -54,9 +54,9 @@ pub(super) fn candidates_csv(info: &AutoInfo) -> String {
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{:.3},{}",
-            csv_cell(&candidate.name),
+            quote_csv(&candidate.name),
             candidate.model,
-            csv_cell(&candidate.lags.to_string()),
+            quote_csv(&candidate.lags.to_string()),
             candidate.parameters,
             candidate.rounds,
             cell(candidate.score),
