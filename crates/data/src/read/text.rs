@@ -2,6 +2,11 @@
 //!
 //! Read line by line, so that messages carry the editor's line number whatever the line ends and blank lines are, and
 //! so that memory holds the chosen columns and one line.
+//!
+//! The crate `csv` 1.4 was tried in its place. Its lines are not the editor's: after a blank line, which it passes over
+//! without a word, and in files with CRLF line ends it counts one too few, and a quote that is never closed swallows the
+//! rest of the file as one cell. Two columns of 2 million rows took this loop 0.28 s, `csv` with trimmed text records
+//! 0.58 s and with byte records 0.18 s; twenty columns of 200 000 rows 0.13 s, 0.20 s and 0.06 s.
 
 use std::io::BufRead;
 

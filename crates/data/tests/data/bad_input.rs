@@ -174,6 +174,24 @@ fn columns() {
 }
 
 #[test]
+fn names_cannot_drive_the_terminal() {
+    let found = csv("a\u{1b}[31mRED\u{7},\u{202e}y\n1,2\n");
+    assert_eq!(
+        found,
+        "a.csv: no input column: u, u1, u2… are taken by default and the columns are a\\u{1b}[31mRED\\u{7}, \\u{202e}y; \
+         name the inputs"
+    );
+    let options = ReadOptions {
+        inputs: names(&["a\u{1b}"]),
+        ..ReadOptions::default()
+    };
+    assert_eq!(
+        message("a.csv", "a\u{1b},y\nx\u{9b},2\n", &options),
+        "a.csv: line 2, column 'a\\u{1b}': 'x\\u{9b}' is not a number"
+    );
+}
+
+#[test]
 fn experiments() {
     let by_run = ReadOptions {
         experiment: Some("run".into()),
