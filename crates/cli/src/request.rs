@@ -68,7 +68,7 @@ impl DataRequest {
             delimiter: args.delimiter,
             decimal: args.decimal,
             missing: args.missing,
-            name: None,
+            ..ReadOptions::default()
         };
         Self::resolve(args.data.clone(), data_dir(global), options, args.split)
     }

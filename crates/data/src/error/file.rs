@@ -280,6 +280,22 @@ pub enum FileProblem {
         /// What a channel needs.
         expected: ArrayExpectation,
     },
+    /// More values than may be read.
+    #[error("{found} values announced for the chosen columns, expected at most {limit}")]
+    TooManyValues {
+        /// Values of the chosen columns, as the file announces them.
+        found: u64,
+        /// The most that are read.
+        limit: u64,
+    },
+    /// A small file that holds very many values.
+    #[error("{file_bytes} bytes expand to {values} values: set the largest number of samples if this is meant")]
+    Expansion {
+        /// Values of the chosen columns, as the file announces them.
+        values: u64,
+        /// Size of the file.
+        file_bytes: u64,
+    },
     /// Arrays of different lengths.
     #[error(
         "array '{}' has {found} rows, expected {expected} like '{}': one row per sample in all arrays",

@@ -3,10 +3,12 @@
 //! An array `u` of one column is the column `u`; one of m > 1 columns is the columns `u1` … `um`. Time runs down the
 //! rows; a row vector is refused, never transposed on a guess.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::columns::Selection;
+use crate::read::limit::Limit;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value};
 
@@ -69,6 +71,7 @@ pub(super) trait ArrayFile {
 pub(super) fn read_table(
     file: &str,
     source: &mut impl ArrayFile,
+    limit: &Limit<'_>,
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     let mut names = Vec::new();
@@ -107,15 +110,15 @@ pub(super) fn read_table(
             .of(file));
         }
     }
+    let rows = first.map_or(0, |array| array.rows);
+    limit.check(rows.saturating_mul(chosen.len() as u64))?;
     // One pass over each array, whatever the order in which its columns were chosen.
     let mut columns: Vec<Vec<f64>> = chosen.iter().map(|_| Vec::new()).collect();
-    for index in 0..source.arrays().len() {
-        let slots: Vec<usize> = (0..chosen.len())
-            .filter(|slot| places[chosen[*slot]].0 == index)
-            .collect();
-        if slots.is_empty() {
-            continue;
-        }
+    let mut slots_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (slot, column) in chosen.iter().enumerate() {
+        slots_of.entry(places[*column].0).or_default().push(slot);
+    }
+    for (index, slots) in slots_of {
         let wanted: Vec<usize> = slots.iter().map(|slot| places[chosen[*slot]].1).collect();
         for (slot, column) in slots.into_iter().zip(source.read(index, &wanted)?) {
             columns[slot] = column;

@@ -8,6 +8,7 @@ use crate::dataset::{Channel, ChannelKind, Dataset};
 use crate::error::{DataError, FileProblem};
 use crate::read::arrays::read_table;
 use crate::read::columns::Selection;
+use crate::read::limit::Limit;
 use crate::read::mat::MatFile;
 use crate::read::npy::{NpyFile, NpzFile};
 use crate::read::options::{Decimal, ReadOptions};
@@ -129,6 +130,8 @@ fn read_source(
         Source::File(path) => path,
     };
     let handle = open(path, file)?;
+    let file_bytes = handle.metadata().map_or(0, |metadata| metadata.len());
+    let limit = Limit::new(file, file_bytes, options);
     let extension = path
         .extension()
         .map(|extension| extension.to_string_lossy().to_lowercase())
@@ -143,11 +146,11 @@ fn read_source(
             let delimiter = options.delimiter.unwrap_or(usual);
             text::read(file, text_reader(file, handle)?, delimiter, options.decimal, options)
         }
-        "mat" => read_table(file, &mut MatFile::new(file, handle)?, options),
-        "npz" => read_table(file, &mut NpzFile::new(file, handle)?, options),
-        "npy" => read_table(file, &mut NpyFile::new(file, handle)?, options),
+        "mat" => read_table(file, &mut MatFile::new(file, handle)?, &limit, options),
+        "npz" => read_table(file, &mut NpzFile::new(file, handle)?, &limit, options),
+        "npy" => read_table(file, &mut NpyFile::new(file, handle)?, &limit, options),
         #[cfg(feature = "parquet")]
-        "parquet" => super::parquet::read(file, handle, options),
+        "parquet" => super::parquet::read(file, handle, &limit, options),
         #[cfg(not(feature = "parquet"))]
         "parquet" => Err(FileProblem::FeatureOff {
             format: "Parquet",

@@ -3,6 +3,7 @@
 mod arrays;
 mod columns;
 mod file;
+mod limit;
 mod mat;
 mod npy;
 mod options;
