@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use intervalid_data::DataError;
+use intervalid_data::{DataError, FileError, FileProblem, NotANumberCause};
 use intervalid_deploy::DeployError;
 use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
@@ -265,23 +265,17 @@ fn study_hint(error: &StudyError) -> Option<String> {
 /// What the message of the data layer means in terms of our options.
 fn hint(error: &DataError) -> Option<String> {
     let hint = match error {
-        DataError::Delimiter { found: '\t', .. } => "try --delimiter tab".to_owned(),
-        DataError::Delimiter { found, .. } => format!("try --delimiter '{found}'"),
-        DataError::DelimiterAndDecimal { found: '\t', .. } => "try --delimiter tab --decimal ','".to_owned(),
-        DataError::DelimiterAndDecimal { found, .. } => format!("try --delimiter '{found}' --decimal ','"),
-        DataError::NotANumber { hint, .. } if hint.contains("decimal character") => "try --decimal ','".to_owned(),
-        DataError::MissingSample { .. } | DataError::BlankLine { .. } => {
-            "--missing split starts a new experiment after each gap".to_owned()
+        DataError::File(error) => return file_hint(error),
+        DataError::UnknownName { .. } => {
+            "`intervalid data list` shows the data sets that have a name; --data-dir or INTERVALID_DATA adds a folder of \
+             your own"
+                .to_owned()
         }
-        DataError::MissingColumn { .. } | DataError::ColumnTwice { .. } => {
-            "choose columns by name with --input, --output and --experiment".to_owned()
+        DataError::NotShipped { .. } => {
+            "get the record, and name its folder with --data-dir or the environment variable INTERVALID_DATA".to_owned()
         }
-        DataError::FileNotFound { .. } => {
-            "check the path; `intervalid data list` shows the data sets that need none".to_owned()
-        }
-        DataError::UnknownName { .. } => "`intervalid data list` shows the data sets that have a name".to_owned(),
-        DataError::IsDirectory { file } => {
-            format!("name a file in it, or use the folder with --data-dir {file} and give a NAME")
+        DataError::NoDataDirectory { .. } => {
+            "check --data-dir or, where it is not given, the environment variable INTERVALID_DATA".to_owned()
         }
         DataError::TooShort { .. } => {
             "record more samples, or give the part more of them with --split, or use smaller --lags or, in the file of \
@@ -291,11 +285,41 @@ fn hint(error: &DataError) -> Option<String> {
         DataError::ConstantChannel { .. } => {
             "leave the column out of --input and --output, or move the parts with --split".to_owned()
         }
-        DataError::UnknownExtension { extension, .. } if extension == "safetensors" => {
+        DataError::EmptyPart { .. } => "choose other shares with --split TRAIN,VALIDATION,TEST".to_owned(),
+        _ => return None,
+    };
+    Some(hint)
+}
+
+/// The same for files.
+fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
+    let hint = match problem {
+        FileProblem::Delimiter { found: '\t', .. } => "try --delimiter tab".to_owned(),
+        FileProblem::Delimiter { found, .. } => format!("try --delimiter '{found}'"),
+        FileProblem::DelimiterAndDecimal { found: '\t', .. } => "try --delimiter tab --decimal ','".to_owned(),
+        FileProblem::DelimiterAndDecimal { found, .. } => format!("try --delimiter '{found}' --decimal ','"),
+        FileProblem::NotANumber { cause, .. } => match cause {
+            NotANumberCause::DecimalComma => "try --decimal ','".to_owned(),
+            NotANumberCause::DecimalPoint => "try --decimal '.'".to_owned(),
+            _ => return None,
+        },
+        FileProblem::MissingSample { .. } | FileProblem::BlankLine { .. } => {
+            "--missing split starts a new experiment after each gap".to_owned()
+        }
+        FileProblem::NoDefaultColumns { .. } => "name the columns with --input and --output".to_owned(),
+        FileProblem::MissingColumn { .. } | FileProblem::ColumnTwice { .. } => {
+            "choose columns by name with --input, --output and --experiment".to_owned()
+        }
+        FileProblem::FileNotFound => {
+            "check the path; `intervalid data list` shows the data sets that need none".to_owned()
+        }
+        FileProblem::IsDirectory => {
+            format!("name a file in it, or use the folder with --data-dir {file} and give a NAME")
+        }
+        FileProblem::UnknownExtension { extension, .. } if extension == "safetensors" => {
             "this looks like a model: `intervalid predict MODEL DATA` and `evaluate` take it in front of the data"
                 .to_owned()
         }
-        DataError::EmptyPart { .. } => "choose other shares with --split TRAIN,VALIDATION,TEST".to_owned(),
         _ => return None,
     };
     Some(hint)
@@ -308,10 +332,10 @@ mod tests {
     #[test]
     fn quoted_causes_are_not_repeated() {
         let cause = io::Error::other("disk on fire");
-        let error = DataError::Io {
+        let error = DataError::from(FileError {
             file: "a.csv".to_owned(),
-            source: cause,
-        };
+            problem: FileProblem::Io { source: cause },
+        });
         assert_eq!(Failure::from(error).lines(), ["a.csv: cannot be read: disk on fire"]);
         let failure = Failure::from(io::Error::other("disk full"));
         assert_eq!(failure.lines(), ["cannot write the results", "disk full"]);

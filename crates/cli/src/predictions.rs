@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::{Dataset, Part, csv_cell};
+use intervalid_data::{Dataset, Part, quote_csv};
 use intervalid_model::{Band, ModelError, align};
 
 /// Columns beyond the contract's first ones, at the end.
@@ -37,7 +37,7 @@ pub(crate) fn predictions_csv(
                     [_] => (*column).to_owned(),
                     _ => format!("{}_{column}", output.name),
                 };
-                let _ = write!(text, ",{}", csv_cell(&name));
+                let _ = write!(text, ",{}", quote_csv(&name));
             }
         }
     };
@@ -61,7 +61,7 @@ pub(crate) fn predictions_csv(
         let first = band.first + band.warmup.min(band.len()) - start + 1;
         for row in 0..band.len().saturating_sub(band.warmup) {
             if experiments.len() > 1 {
-                let _ = write!(text, "{},", csv_cell(experiments[band.experiment].name()));
+                let _ = write!(text, "{},", quote_csv(experiments[band.experiment].name()));
             }
             let _ = write!(text, "{}", first + row);
             for column in &columns {

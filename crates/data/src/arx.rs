@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::lags::{InitialState, Lags, write_input_taps, write_regressor};
+use crate::lags::{InitialState, Lags};
 use crate::least_squares::TriangularFactor;
 use crate::normalise::{Scaled, ScaledExperiment};
+use crate::regressor::{PastOutputs, Regressor};
 use crate::split::Part;
 use crate::window::Window;
 
@@ -96,12 +97,13 @@ impl ArxModel {
     /// # Panics
     /// If the window is not inside the experiment or its channels do not fit the model.
     pub fn predict(&self, experiment: &ScaledExperiment<f64>, window: Window) -> Vec<Vec<f64>> {
-        let mut regressor = vec![0.0; self.lags.regressor_len(experiment.inputs(), experiment.outputs())];
+        let regressor = self.regressor(experiment);
+        let mut x = vec![0.0; regressor.len()];
         let mut prediction = vec![0.0; self.outputs()];
         let mut columns = vec![Vec::with_capacity(window.predicted().len()); self.outputs()];
         for k in window.predicted() {
-            write_regressor(experiment, self.lags, k, &mut regressor);
-            self.step(&regressor, &mut prediction);
+            regressor.write_measured(experiment, k, &mut x);
+            self.step(&x, &mut prediction);
             columns
                 .iter_mut()
                 .zip(&prediction)
@@ -124,39 +126,26 @@ impl ArxModel {
             window.start + window.len <= experiment.len(),
             "window inside its experiment"
         );
-        let known = initial.known_outputs(window.start, self.lags);
-        let mut regressor = vec![0.0; self.lags.regressor_len(experiment.inputs(), outputs)];
-        let history = self.lags.ny * outputs;
-        // Before the first shift, the newest lag stands for the sample before `start`.
-        for lag in 1..=self.lags.ny {
-            let Some(sample) = window.start.checked_sub(lag).filter(|sample| known.contains(sample)) else {
-                break;
-            };
-            for channel in 0..outputs {
-                regressor[(lag - 1) * outputs + channel] = experiment.output(channel)[sample];
-            }
-        }
-        let mut latest: Vec<f64> = (0..outputs)
-            .map(|channel| experiment.output(channel)[window.start])
-            .collect();
+        let regressor = self.regressor(experiment);
+        let past = PastOutputs::of_run(window, self.lags, initial);
+        let mut x = vec![0.0; regressor.len()];
         let mut prediction = vec![0.0; outputs];
         let mut columns = vec![Vec::with_capacity(window.predicted().len()); outputs];
         for k in window.predicted() {
-            regressor.copy_within(..history - outputs, outputs);
-            regressor[..outputs].copy_from_slice(&latest);
-            write_input_taps(experiment, self.lags, k, &mut regressor);
-            self.step(&regressor, &mut prediction);
-            self.hold_runaways(&mut prediction, &latest);
-            for channel in 0..outputs {
-                columns[channel].push(prediction[channel]);
-                latest[channel] = if known.contains(&k) {
-                    experiment.output(channel)[k]
-                } else {
-                    prediction[channel]
-                };
+            let predicted = |step: usize, channel: usize| columns[channel][step];
+            regressor.write_outputs(experiment, &past, k, predicted, &mut x);
+            regressor.write_inputs(experiment, k, &mut x);
+            self.step(&x, &mut prediction);
+            self.hold_runaways(&mut prediction, &x);
+            for (column, y) in columns.iter_mut().zip(&prediction) {
+                column.push(*y);
             }
         }
         columns
+    }
+
+    fn regressor(&self, experiment: &ScaledExperiment<f64>) -> Regressor {
+        Regressor::new(self.lags, experiment.inputs(), experiment.outputs())
     }
 }
 
@@ -175,7 +164,8 @@ pub(crate) fn push_rows(
     lags: Lags,
 ) -> Result<(), DataError> {
     let (inputs, outputs) = channels(scaled);
-    let width = lags.regressor_len(inputs, outputs);
+    let regressor = Regressor::new(lags, inputs, outputs);
+    let width = regressor.len();
     for segment in part.segments() {
         let experiment = scaled.experiments().get(segment.experiment);
         let samples = experiment.map_or(0, ScaledExperiment::len);
@@ -187,7 +177,7 @@ pub(crate) fn push_rows(
         };
         for k in segment.start.max(lags.memory())..segment.end {
             factor.push_row(|row| {
-                write_regressor(experiment, lags, k, &mut row[..width]);
+                regressor.write_measured(experiment, k, &mut row[..width]);
                 row[width] = 1.0;
                 for channel in 0..outputs {
                     row[width + 1 + channel] = experiment.output(channel)[k];

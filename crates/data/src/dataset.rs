@@ -1,6 +1,7 @@
 //! The one type every later step starts from: named channels, one or more experiments, checked once.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,34 @@ impl Channel {
             unit: Some(unit.into()),
             ..self
         }
+    }
+}
+
+/// Which side of a system a channel is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChannelKind {
+    /// What drives the system.
+    Input,
+    /// What the system answers with.
+    Output,
+}
+
+impl ChannelKind {
+    /// First letter of the columns that are taken where none are named: u, u1, u2… and y, y1, y2….
+    pub fn default_letter(self) -> char {
+        match self {
+            Self::Input => 'u',
+            Self::Output => 'y',
+        }
+    }
+}
+
+impl fmt::Display for ChannelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        })
     }
 }
 
@@ -215,8 +244,8 @@ impl Dataset {
 
 fn check_experiment(experiment: &Experiment, inputs: &[Channel], outputs: &[Channel]) -> Result<(), DataError> {
     for (kind, expected, found) in [
-        ("input", inputs.len(), experiment.inputs.len()),
-        ("output", outputs.len(), experiment.outputs.len()),
+        (ChannelKind::Input, inputs.len(), experiment.inputs.len()),
+        (ChannelKind::Output, outputs.len(), experiment.outputs.len()),
     ] {
         if expected != found {
             return Err(DataError::ExperimentWidth {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::dataset::{Channel, Dataset, Experiment};
+use crate::display_name::display_name;
 
 /// Something worth telling about a record that does not make it invalid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,6 +58,7 @@ pub enum Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = display_name;
         match self {
             Self::SplitAtGaps {
                 file,
@@ -65,13 +67,15 @@ impl fmt::Display for Warning {
             } => {
                 write!(
                     f,
-                    "{file}: {missing_rows} row(s) with missing samples left out, {experiments} experiment(s) remain"
+                    "{}: {missing_rows} row(s) with missing samples left out, {experiments} experiment(s) remain",
+                    name(file)
                 )
             }
             Self::Constant { channel, value } => {
                 write!(
                     f,
-                    "channel '{channel}' is constant ({value}): a model cannot be fitted with it"
+                    "channel '{}' is constant ({value}): a model cannot be fitted with it",
+                    name(channel)
                 )
             }
             Self::ConstantStretch {
@@ -81,13 +85,18 @@ impl fmt::Display for Warning {
                 samples,
             } => write!(
                 f,
-                "channel '{channel}' of experiment '{experiment}' does not change over {samples} samples from sample {start} on"
+                "channel '{}' of experiment '{}' does not change over {samples} samples from sample {start} on",
+                name(channel),
+                name(experiment)
             ),
-            Self::FewLevels { channel, levels } => write!(f, "channel '{channel}' takes only {levels} distinct values"),
+            Self::FewLevels { channel, levels } => {
+                write!(f, "channel '{}' takes only {levels} distinct values", name(channel))
+            }
             Self::Saturation { channel, value, share } => {
                 write!(
                     f,
-                    "channel '{channel}' is exactly {value} in {:.0} % of the samples: saturation?",
+                    "channel '{}' is exactly {value} in {:.0} % of the samples: saturation?",
+                    name(channel),
                     100.0 * share
                 )
             }

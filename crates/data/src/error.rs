@@ -1,8 +1,15 @@
-//! The one error type of this crate.
+//! The one error type of this crate; what can be wrong with a file is in a type of its own.
 
+mod file;
+
+use std::path::{Path, PathBuf};
+
+use crate::dataset::ChannelKind;
+use crate::display_name::{did_you_mean, display_name, display_names};
 use crate::lags::Lags;
-use crate::read::Position;
 use crate::split::Segment;
+
+pub use file::{ArrayExpectation, FileError, FileProblem, NotANumberCause};
 
 /// Why data could not be read, split, scaled or cut into windows.
 ///
@@ -14,7 +21,7 @@ pub enum DataError {
     #[error("no output channel: name at least one output")]
     NoOutputs,
     /// Two channels share a name.
-    #[error("channel '{name}' is named twice: channel names must be unique")]
+    #[error("channel '{}' is named twice: channel names must be unique", display_name(name))]
     DuplicateChannel {
         /// The shared name.
         name: String,
@@ -29,22 +36,21 @@ pub enum DataError {
     #[error("no experiments: a data set needs at least one")]
     NoExperiments,
     /// An experiment without samples.
-    #[error("experiment '{experiment}' has no samples")]
+    #[error("experiment '{}' has no samples", display_name(experiment))]
     EmptyExperiment {
         /// Its name.
         experiment: String,
     },
     /// An experiment with another number of columns than the data set has channels.
     #[error(
-        "experiment '{experiment}' has {found} {kind} column(s), expected {expected}: all experiments must have the \
-         same \
-         channels"
+        "experiment '{}' has {found} {kind} column(s), expected {expected}: all experiments must have the same channels",
+        display_name(experiment)
     )]
     ExperimentWidth {
         /// Its name.
         experiment: String,
-        /// `input` or `output`.
-        kind: &'static str,
+        /// Whether inputs or outputs differ.
+        kind: ChannelKind,
         /// Channels of the data set.
         expected: usize,
         /// Columns of the experiment.
@@ -52,7 +58,9 @@ pub enum DataError {
     },
     /// Columns of one experiment differ in length.
     #[error(
-        "experiment '{experiment}': channel '{channel}' has {found} samples, expected {expected} like the first output"
+        "experiment '{}': channel '{}' has {found} samples, expected {expected} like the first output",
+        display_name(experiment),
+        display_name(channel)
     )]
     UnequalLengths {
         /// Experiment name.
@@ -66,8 +74,9 @@ pub enum DataError {
     },
     /// A NaN or infinity in a data set that was built from arrays.
     #[error(
-        "experiment '{experiment}': channel '{channel}' is {found} at sample {sample} (counted from 0): samples must \
-         be finite"
+        "experiment '{}': channel '{}' is {found} at sample {sample} (counted from 0): samples must be finite",
+        display_name(experiment),
+        display_name(channel)
     )]
     NonFiniteSample {
         /// Experiment name.
@@ -86,19 +95,25 @@ pub enum DataError {
         lags: Lags,
     },
     /// Text that is not `NX,ND,NY`.
-    #[error("cannot read lags '{found}': expected NX,ND,NY such as 2,0,3")]
+    #[error("cannot read lags '{}': expected NX,ND,NY such as 2,0,3", display_name(found))]
     ParseLags {
         /// The text given.
         found: String,
     },
     /// Text that is not an initial state.
-    #[error("unknown initial state '{found}': expected zero, measured or warmup:N")]
+    #[error(
+        "unknown initial state '{}': expected zero, measured or warmup:N",
+        display_name(found)
+    )]
     ParseInitialState {
         /// The text given.
         found: String,
     },
     /// Text that is not three fractions.
-    #[error("cannot read split '{found}': expected three fractions TRAIN,VALIDATION,TEST such as 0.4,0.1,0.5")]
+    #[error(
+        "cannot read split '{}': expected three fractions TRAIN,VALIDATION,TEST such as 0.4,0.1,0.5",
+        display_name(found)
+    )]
     ParseSplit {
         /// The text given.
         found: String,
@@ -138,9 +153,9 @@ pub enum DataError {
     },
     /// A channel that does not move over the part it is normalised with.
     #[error(
-        "channel '{channel}' is constant ({value}) over all {samples} samples of the training part: remove it or \
-         train on \
-         a part in which it moves"
+        "channel '{}' is constant ({value}) over all {samples} samples of the training part: remove it or train on a \
+         part in which it moves",
+        display_name(channel)
     )]
     ConstantChannel {
         /// Channel name.
@@ -158,9 +173,9 @@ pub enum DataError {
     },
     /// Values so large or so close that mean or standard deviation overflow or vanish.
     #[error(
-        "channel '{channel}' ranges from {lowest:e} to {highest:e}, which is outside what double precision can \
-         normalise: \
-         rescale it"
+        "channel '{}' ranges from {lowest:e} to {highest:e}, which is outside what double precision can normalise: \
+         rescale it",
+        display_name(channel)
     )]
     StatisticsOverflow {
         /// Channel name.
@@ -207,7 +222,7 @@ pub enum DataError {
         found: f64,
     },
     /// Text that is not a missing-sample policy.
-    #[error("unknown missing-sample policy '{found}': expected error or split")]
+    #[error("unknown missing-sample policy '{}': expected error or split", display_name(found))]
     ParseMissingPolicy {
         /// The text given.
         found: String,
@@ -215,331 +230,43 @@ pub enum DataError {
     /// No file was given.
     #[error("no data file given: name at least one")]
     NoFiles,
-    /// The file does not exist.
-    #[error("{file}: no such file")]
-    FileNotFound {
-        /// File as it was given.
-        file: String,
-    },
-    /// The path is a folder.
-    #[error("{file}: this is a folder, expected a file")]
-    IsDirectory {
-        /// File as it was given.
-        file: String,
-    },
-    /// The operating system refused to read.
-    #[error("{file}: cannot be read: {source}")]
-    Io {
-        /// File as it was given.
-        file: String,
-        /// What it said.
-        source: std::io::Error,
-    },
-    /// An extension no reader knows.
-    #[error("{file}: unknown file type '{extension}': expected .csv, .tsv, .mat, .npz, .npy or .parquet")]
-    UnknownExtension {
-        /// File as it was given.
-        file: String,
-        /// The extension, empty if there is none.
-        extension: String,
-    },
-    /// A format that was left out of this build.
-    #[error("{file}: this build reads no {format} files: build it with the feature '{feature}'")]
-    FeatureOff {
-        /// File as it was given.
-        file: String,
-        /// Format name.
-        format: &'static str,
-        /// Cargo feature that adds it.
-        feature: &'static str,
-    },
-    /// A file without content.
-    #[error("{file}: the file is empty, expected a header row and samples")]
-    EmptyFile {
-        /// File as it was given.
-        file: String,
-    },
-    /// A file with columns but without samples.
-    #[error("{file}: no rows: expected at least one complete sample")]
-    NoRows {
-        /// File as it was given.
-        file: String,
-    },
-    /// Text that is not UTF-8.
-    #[error("{file}: line {line} is not UTF-8 text: save the file as UTF-8")]
-    NotUtf8 {
-        /// File as it was given.
-        file: String,
-        /// Line number from 1.
-        line: u64,
-    },
-    /// A line too long for a table.
-    #[error("{file}: line {line} is longer than {limit} bytes: expected one sample per line")]
-    LongLine {
-        /// File as it was given.
-        file: String,
-        /// Line number from 1.
-        line: u64,
-        /// Longest line accepted, in bytes.
-        limit: usize,
-    },
-    /// A first line that holds numbers only.
-    #[error("{file}: line {line} holds numbers ('{found}'), expected column names: add a header row such as u,y")]
-    NoHeader {
-        /// File as it was given.
-        file: String,
-        /// Line number from 1.
-        line: u64,
-        /// The line.
-        found: String,
-    },
-    /// Cells separated by another character than expected.
-    #[error("{file}: the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?}")]
-    Delimiter {
-        /// File as it was given.
-        file: String,
-        /// Character in the header.
-        found: char,
-        /// Character looked for.
-        expected: char,
-    },
-    /// The same in a file that has decimal commas, too.
-    #[error(
-        "{file}: the header is separated by {found:?}, expected {expected:?}, and line {line} has decimal commas \
-         ('{cell}'): set the delimiter to {found:?} and the decimal character to ','"
-    )]
-    DelimiterAndDecimal {
-        /// File as it was given.
-        file: String,
-        /// Character in the header.
-        found: char,
-        /// Character looked for.
-        expected: char,
-        /// Line of the first sample.
-        line: u64,
-        /// A number with a decimal comma in it.
-        cell: String,
-    },
-    /// A blank line between rows.
-    #[error(
-        "{file}: line {line} is blank, expected a sample: delete the line, or use the missing-sample policy 'split' \
-         if samples are missing there"
-    )]
-    BlankLine {
-        /// File as it was given.
-        file: String,
-        /// Line number from 1.
-        line: u64,
-    },
-    /// A row with too many or too few cells.
-    #[error("{file}: line {line} has {found} cell(s), expected {expected} like the header{hint}")]
-    RaggedRow {
-        /// File as it was given.
-        file: String,
-        /// Line number from 1.
-        line: u64,
-        /// Cells of the header.
-        expected: usize,
-        /// Cells of the row.
-        found: usize,
-        /// Likely cause, or empty.
-        hint: &'static str,
-    },
-    /// A cell that is no number.
-    #[error("{file}: {position}, column '{column}': '{found}' is not a number{hint}")]
-    NotANumber {
-        /// File as it was given.
-        file: String,
-        /// Line or row.
-        position: Position,
-        /// Column name.
-        column: String,
-        /// The cell.
-        found: String,
-        /// Likely cause, or empty.
-        hint: &'static str,
-    },
-    /// An infinite cell.
-    #[error("{file}: {position}, column '{column}': {found} is not finite")]
-    NonFiniteCell {
-        /// File as it was given.
-        file: String,
-        /// Line or row.
-        position: Position,
-        /// Column name.
-        column: String,
-        /// The value.
-        found: f64,
-    },
-    /// A missing sample where the policy is to refuse.
-    #[error(
-        "{file}: {position}, column '{column}': missing sample (empty or NaN): fill it, or use the missing-sample \
-         policy 'split' to start a new experiment there"
-    )]
-    MissingSample {
-        /// File as it was given.
-        file: String,
-        /// Line or row.
-        position: Position,
-        /// Column name.
-        column: String,
-    },
-    /// An empty experiment label.
-    #[error("{file}: {position}: the experiment label is empty: expected a name or number")]
-    NoExperimentLabel {
-        /// File as it was given.
-        file: String,
-        /// Line or row.
-        position: Position,
-    },
-    /// An experiment label that comes back after another.
-    #[error(
-        "{file}: {position}: experiment '{label}' appears again after another one: rows of one experiment must \
-         follow each other"
-    )]
-    ExperimentReappears {
-        /// File as it was given.
-        file: String,
-        /// Line or row.
-        position: Position,
-        /// The label.
-        label: String,
-    },
-    /// A column name that occurs twice in the file.
-    #[error("{file}: column '{column}' occurs twice: column names must be unique")]
-    DuplicateColumn {
-        /// File as it was given.
-        file: String,
-        /// Column name.
-        column: String,
-    },
-    /// A column asked for twice.
-    #[error("{file}: column '{column}' is asked for twice: a column is one input or one output")]
-    ColumnTwice {
-        /// File as it was given.
-        file: String,
-        /// Column name.
-        column: String,
-    },
-    /// A column the file does not have.
-    #[error("{file}: no column '{column}': the columns are {available}{suggestion}")]
-    MissingColumn {
-        /// File as it was given.
-        file: String,
-        /// Column name.
-        column: String,
-        /// Columns of the file.
-        available: String,
-        /// A question about a close name, or empty.
-        suggestion: String,
-    },
-    /// No column has a default name.
-    #[error(
-        "{file}: no {kind} column: {letter}, {letter}1, {letter}2… are taken by default and the columns are \
-         {available}; name the {kind}s with --{kind}"
-    )]
-    NoDefaultColumns {
-        /// File as it was given.
-        file: String,
-        /// `input` or `output`.
-        kind: &'static str,
-        /// First letter of the default names.
-        letter: char,
-        /// Columns of the file.
-        available: String,
-    },
-    /// Files with different channels.
-    #[error(
-        "{file}: the {kind}s are {found}, expected {expected} as in {first}: all experiments must have the same \
-         channels"
-    )]
-    UnequalFiles {
-        /// File as it was given.
-        file: String,
-        /// `input` or `output`.
-        kind: &'static str,
-        /// Channels of this file.
-        found: String,
-        /// Channels of the first file.
-        expected: String,
-        /// The first file.
-        first: String,
-    },
-    /// An array that is no column or table of samples.
-    #[error("{file}: array '{array}' is {shape}: {problem}")]
-    ArrayShape {
-        /// File as it was given.
-        file: String,
-        /// Array name.
-        array: String,
-        /// Its shape or type.
-        shape: String,
-        /// What is expected.
-        problem: &'static str,
-    },
-    /// Arrays of different lengths.
-    #[error(
-        "{file}: array '{array}' has {found} rows, expected {expected} like '{first}': one row per sample in all arrays"
-    )]
-    ArrayLengths {
-        /// File as it was given.
-        file: String,
-        /// Array name.
-        array: String,
-        /// Its rows.
-        found: u64,
-        /// Rows of the first array.
-        expected: u64,
-        /// Name of the first array.
-        first: String,
-    },
-    /// A file that breaks the rules of its format.
-    #[error("{file}: not a readable {format} file: {problem}")]
-    Malformed {
-        /// File as it was given.
-        file: String,
-        /// Format name.
-        format: &'static str,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A MATLAB file in the HDF5-based format.
-    #[error("{file}: this is a MATLAB v7.3 (HDF5) file, expected v5 to v7: save it in MATLAB with save(..., '-v7')")]
-    MatVersion {
-        /// File as it was given.
-        file: String,
-    },
+    /// A file that cannot be read as data.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A name that is neither a file nor a known data set.
     #[error(
-        "no file and no data set '{name}': known names are {known}; other names need a folder (--data-dir or \
-         INTERVALID_DATA) that holds {name}.csv{suggestion}"
+        "no file and no data set '{0}': known names are {1}; other names need a data folder that holds {0}.csv{2}",
+        display_name(name),
+        display_names(known),
+        did_you_mean(closest)
     )]
     UnknownName {
         /// The name given.
         name: String,
         /// Names that would work.
-        known: String,
-        /// A question about a close name, or empty.
-        suggestion: String,
+        known: Vec<String>,
+        /// The name that may be meant.
+        closest: Option<String>,
     },
     /// A known data set that must be fetched by the user.
     #[error(
-        "the data set '{name}' is not part of this software (source: {origin}): point --data-dir or INTERVALID_DATA \
-         at a folder that holds {name}.csv{searched}"
+        "the data set '{name}' does not come with this software (source: {origin}): expected {name}.csv in a data \
+         folder{}",
+        searched.as_ref().map_or_else(String::new, |folder| format!(", searched {}", show(folder)))
     )]
     NotShipped {
         /// Its name.
         name: String,
         /// Where to get it.
         origin: &'static str,
-        /// The folder that was searched, or empty.
-        searched: String,
+        /// The folder that was searched, if one was given.
+        searched: Option<PathBuf>,
     },
     /// The data folder does not exist.
-    #[error("data folder {folder} does not exist: check --data-dir or INTERVALID_DATA")]
+    #[error("data folder {} does not exist", show(folder))]
     NoDataDirectory {
         /// The folder.
-        folder: String,
+        folder: PathBuf,
     },
     /// A parameter of a synthetic system that is out of range.
     #[error("synthetic system: {parameter} = {value} is out of range: expected {allowed}")]
@@ -552,15 +279,20 @@ pub enum DataError {
         allowed: &'static str,
     },
     /// A data set with other numbers of channels than a normaliser.
-    #[error("data set '{dataset}' has {found} {kind}(s), expected {expected}")]
+    #[error("data set '{}' has {found} {kind}(s), expected {expected}", display_name(dataset))]
     ChannelCount {
         /// Name of the data set.
         dataset: String,
-        /// `input` or `output`.
-        kind: &'static str,
+        /// Whether inputs or outputs differ.
+        kind: ChannelKind,
         /// Channels of the normaliser.
         expected: usize,
         /// Channels of the data set.
         found: usize,
     },
+}
+
+/// A path for a message.
+fn show(path: &Path) -> String {
+    display_name(&path.display().to_string()).into_owned()
 }

@@ -8,6 +8,7 @@ use crate::error::DataError;
 use crate::lags::{InitialState, Lags};
 use crate::least_squares::TriangularFactor;
 use crate::normalise::{Normaliser, Scaled};
+use crate::regressor::Regressor;
 use crate::split::Split;
 use crate::window::{Window, free_run_windows};
 
@@ -89,7 +90,8 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
     // Covers u(k) … u(k-max_nd-max_nx), from which each candidate picks its taps.
     let largest = Lags::new(config.max_nx.saturating_add(config.max_nd), 0, config.max_ny)?;
     let scaled = Normaliser::fit(dataset, &split.train)?.scale::<f64>(dataset);
-    let width = largest.regressor_len(inputs, outputs);
+    let layout = Regressor::new(largest, inputs, outputs);
+    let width = layout.len();
     let needed = largest.memory() + width + 2;
     if split.train.samples() < needed {
         return Err(DataError::TooShort {
@@ -113,9 +115,8 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
         for nd in 0..=max_nd {
             for nx in 0..=max_nx {
                 let lags = Lags { nx, nd, ny };
-                let first_tap = config.max_ny * outputs + nd * inputs;
-                let mut regressors: Vec<usize> = (0..ny * outputs).collect();
-                regressors.extend(first_tap..first_tap + lags.input_taps() * inputs);
+                let mut regressors: Vec<usize> = (0..layout.output_row(ny + 1, 0)).collect();
+                regressors.extend(layout.input_row(nd, 0)..layout.input_row(nd + lags.input_taps(), 0));
                 regressors.push(width);
                 let parameters = regressors.len() * outputs;
                 let mut coefficients = factor.solve(&regressors, &targets)?;

@@ -4,11 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use num_traits::Float;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::DataError;
-use crate::normalise::ScaledExperiment;
 
 /// The lags of the regressor
 /// x(k) = [ y(k-1), …, y(k-n_y), u(k-n_d), …, u(k-n_d-n_x) ].
@@ -18,6 +16,8 @@ use crate::normalise::ScaledExperiment;
 /// | `nx` | n_x | ≥ 0 | input taps beyond the first: there are n_x+1 |
 /// | `nd` | n_d | ≥ 0 | dead time in samples: the newest input tap is u(k-n_d) |
 /// | `ny` | n_y | ≥ 1 | output lags |
+///
+/// [`Regressor`](crate::Regressor) says where each of these entries stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lags {
     /// Input taps beyond the first.
@@ -55,6 +55,11 @@ impl Lags {
         self.nx + 1
     }
 
+    /// How many samples before k the input tap u(k-n_d-tap) lies; `tap` counts from 0.
+    pub fn input_age(self, tap: usize) -> usize {
+        self.nd + tap
+    }
+
     /// Length of x(k) for the given numbers of channels.
     pub fn regressor_len(self, inputs: usize, outputs: usize) -> usize {
         self.ny * outputs + self.input_taps() * inputs
@@ -62,7 +67,7 @@ impl Lags {
 
     /// Samples of history before k that x(k) reaches back to.
     pub fn memory(self) -> usize {
-        self.ny.max(self.nd + self.nx)
+        self.ny.max(self.input_age(self.nx))
     }
 }
 
@@ -170,62 +175,9 @@ impl<'de> Deserialize<'de> for InitialState {
     }
 }
 
-/// Writes x(k) from measured data: outputs first, newest first, all channels of one lag side by side; then the inputs
-/// likewise. Where the record has no sample (before its beginning) the entry is zero.
-///
-/// # Panics
-/// If `regressor` does not have [`Lags::regressor_len`] entries.
-pub fn write_regressor<T: Float>(experiment: &ScaledExperiment<T>, lags: Lags, k: usize, regressor: &mut [T]) {
-    let (inputs, outputs) = (experiment.inputs(), experiment.outputs());
-    assert_eq!(regressor.len(), lags.regressor_len(inputs, outputs), "regressor length");
-    let (past_outputs, _) = regressor.split_at_mut(lags.ny * outputs);
-    for lag in 1..=lags.ny {
-        for channel in 0..outputs {
-            past_outputs[(lag - 1) * outputs + channel] = sample(experiment.output(channel), k, lag);
-        }
-    }
-    write_input_taps(experiment, lags, k, regressor);
-}
-
-/// Writes the input half of x(k) and leaves the output half as it is.
-///
-/// # Panics
-/// If `regressor` does not have [`Lags::regressor_len`] entries.
-pub fn write_input_taps<T: Float>(experiment: &ScaledExperiment<T>, lags: Lags, k: usize, regressor: &mut [T]) {
-    let (inputs, outputs) = (experiment.inputs(), experiment.outputs());
-    assert_eq!(regressor.len(), lags.regressor_len(inputs, outputs), "regressor length");
-    let taps = &mut regressor[lags.ny * outputs..];
-    for tap in 0..lags.input_taps() {
-        for channel in 0..inputs {
-            taps[tap * inputs + channel] = sample(experiment.input(channel), k, lags.nd + tap);
-        }
-    }
-}
-
-fn sample<T: Float>(column: &[T], k: usize, lag: usize) -> T {
-    k.checked_sub(lag)
-        .and_then(|index| column.get(index))
-        .copied()
-        .unwrap_or_else(T::zero)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn regressor_order_is_outputs_newest_first_then_inputs() {
-        let experiment = ScaledExperiment::new(
-            vec![vec![1.0, 2.0, 3.0, 4.0, 5.0], vec![-1.0, -2.0, -3.0, -4.0, -5.0]],
-            vec![vec![10.0, 20.0, 30.0, 40.0, 50.0]],
-        );
-        let lags = Lags { nx: 1, nd: 1, ny: 2 };
-        let mut regressor = [f64::NAN; 6];
-        write_regressor(&experiment, lags, 4, &mut regressor);
-        assert_eq!(regressor.map(|x| x as i64), [40, 30, 4, -4, 3, -3]);
-        write_regressor(&experiment, lags, 1, &mut regressor);
-        assert_eq!(regressor.map(|x| x as i64), [10, 0, 1, -1, 0, 0]);
-    }
 
     #[test]
     fn initial_state_text_round_trips() {

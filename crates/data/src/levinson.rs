@@ -7,7 +7,7 @@
 ///
 /// **Reference.** J. Durbin, The fitting of time-series models, Revue de l'Institut International de Statistique 28, 1960.
 #[must_use]
-pub fn levinson_durbin(covariance: &[f64], least: f64) -> Vec<f64> {
+pub(crate) fn levinson_durbin(covariance: &[f64], least: f64) -> Vec<f64> {
     let mut filter = vec![1.0];
     let mut error = covariance.first().copied().unwrap_or(0.0);
     for lag in 1..covariance.len() {

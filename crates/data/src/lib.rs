@@ -1,7 +1,7 @@
 //! Recordings of inputs and outputs: reading, checking, splitting, scaling and cutting into windows.
 //!
 //! The path is [`Dataset`] → [`Split`] → [`Normaliser`] → [`Scaled`] → [`Windows`], and each promise is checked where
-//! its type is made and nowhere else. Time free_run_windows down the rows, channels across.
+//! its type is made and nowhere else. Time runs down the rows, channels across.
 //!
 //! ```
 //! use intervalid_data::*;
@@ -28,11 +28,12 @@
 
 mod arx;
 mod catalogue;
-mod csv_cell;
 mod dataset;
 mod dead_time;
 mod describe;
+mod display_name;
 mod error;
+mod excitation;
 mod lag_search;
 mod lags;
 mod least_squares;
@@ -40,25 +41,29 @@ mod levinson;
 mod load;
 mod normal;
 mod normalise;
+mod quote_csv;
 mod read;
+mod regressor;
 mod split;
 mod synthetic;
 mod window;
 
 pub use arx::ArxModel;
 pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
-pub use csv_cell::csv_cell;
-pub use dataset::{Channel, Dataset, Experiment};
+pub use dataset::{Channel, ChannelKind, Dataset, Experiment};
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
 pub use describe::{ChannelSummary, Summary, Warning, describe};
-pub use error::DataError;
+pub use display_name::display_name;
+pub use error::{ArrayExpectation, DataError, FileError, FileProblem, NotANumberCause};
+pub use excitation::excitation_order;
 pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags};
-pub use lags::{InitialState, Lags, write_input_taps, write_regressor};
-pub use levinson::levinson_durbin;
+pub use lags::{InitialState, Lags};
 pub use load::{DATA_DIR_VARIABLE, available_names, load};
 pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
+pub use quote_csv::quote_csv;
 pub use read::{Decimal, MissingPolicy, Position, ReadOptions, read};
+pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
 pub use window::{Window, WindowConfig, Windows, free_run_windows};

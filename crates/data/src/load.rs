@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::catalogue::{CATALOGUE, KnownDataset, known_dataset};
 use crate::dataset::Dataset;
-use crate::error::DataError;
-use crate::read::{ReadOptions, Source, closest, list, read_sources};
+use crate::error::{DataError, FileProblem};
+use crate::read::{ReadOptions, Source, closest, read_sources};
 
 /// Environment variable that names the folder of further data sets.
 pub const DATA_DIR_VARIABLE: &str = "INTERVALID_DATA";
@@ -101,7 +101,7 @@ fn resolve(argument: &str, folder: Option<&Path>) -> Result<(Source, Option<&'st
     if let Some(folder) = folder {
         if !folder.is_dir() {
             return Err(DataError::NoDataDirectory {
-                folder: folder.display().to_string(),
+                folder: folder.to_owned(),
             });
         }
         for stem in [
@@ -119,21 +119,19 @@ fn resolve(argument: &str, folder: Option<&Path>) -> Result<(Source, Option<&'st
         Some(entry) => Err(DataError::NotShipped {
             name: entry.name.to_owned(),
             origin: entry.source,
-            searched: folder.map_or_else(String::new, |folder| format!(" (searched {})", folder.display())),
+            searched: folder.map(Path::to_owned),
         }),
-        None if path.is_dir() => Err(DataError::IsDirectory {
-            file: argument.to_owned(),
-        }),
+        None if path.is_dir() => Err(FileProblem::IsDirectory.of(argument)),
         None => {
             let mut names = available_names(folder);
             names.extend(CATALOGUE.iter().map(|known| known.name.to_owned()));
             names.sort_unstable();
             names.dedup();
-            let suggestion = closest(argument, names.iter().map(String::as_str));
+            let closest = closest(argument, names.iter().map(String::as_str)).map(str::to_owned);
             Err(DataError::UnknownName {
                 name: argument.to_owned(),
-                known: list(&names),
-                suggestion: suggestion.map_or_else(String::new, |close| format!("; did you mean '{close}'?")),
+                known: names,
+                closest,
             })
         }
     }

@@ -3,7 +3,7 @@
 use num_traits::{Float, NumCast};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Channel, Dataset, Experiment};
+use crate::dataset::{Channel, ChannelKind, Dataset, Experiment};
 use crate::error::DataError;
 use crate::split::Part;
 
@@ -37,6 +37,18 @@ impl Scale {
 }
 
 /// One [`Scale`] per channel, fitted once and applied to every part alike.
+///
+/// ```
+/// use intervalid_data::{Normaliser, ReadOptions, Split, SplitFractions, load};
+///
+/// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+/// let split = Split::new(&dataset, SplitFractions::default())?;
+/// let normaliser = Normaliser::fit(&dataset, &split.train)?;
+/// let scaled = normaliser.scale::<f32>(&dataset);
+/// let (physical, normalised) = (dataset.experiments()[0].output(0)[7], scaled.experiments()[0].output(0)[7]);
+/// assert!((normaliser.outputs[0].to_physical(f64::from(normalised)) - physical).abs() < 1e-5);
+/// # Ok::<(), intervalid_data::DataError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Normaliser {
     /// Input scales in channel order.
@@ -80,8 +92,8 @@ impl Normaliser {
     /// Names the kind of channel and both counts.
     pub fn check_channels(&self, dataset: &Dataset) -> Result<(), DataError> {
         for (kind, expected, found) in [
-            ("input", self.inputs.len(), dataset.inputs().len()),
-            ("output", self.outputs.len(), dataset.outputs().len()),
+            (ChannelKind::Input, self.inputs.len(), dataset.inputs().len()),
+            (ChannelKind::Output, self.outputs.len(), dataset.outputs().len()),
         ] {
             if expected != found {
                 return Err(DataError::ChannelCount {

@@ -188,6 +188,17 @@ impl Part {
 }
 
 /// Training, validation and test parts of a data set.
+///
+/// ```
+/// use intervalid_data::{ReadOptions, Split, SplitFractions, load};
+///
+/// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+/// let split = Split::new(&dataset, SplitFractions::new(0.6, 0.1, 0.3)?)?;
+/// let [train] = split.train.segments() else { panic!("one segment per experiment") };
+/// assert_eq!((train.start, train.end), (0, 600));
+/// assert_eq!(split.test.segments()[0].end, dataset.samples());
+/// # Ok::<(), intervalid_data::DataError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Split {
     /// The oldest samples of every experiment.

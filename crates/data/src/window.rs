@@ -70,6 +70,18 @@ impl WindowConfig {
 /// inside its segment; only its input lags, and with [`InitialState::Measured`] its output history, look back into the
 /// record before it, and never into another experiment. With `Measured` the first start in an experiment is the
 /// n_y-th sample. Segments that are too short for a window have none.
+///
+/// ```
+/// use intervalid_data::{InitialState, Lags, ReadOptions, Split, SplitFractions, WindowConfig, Windows, load};
+///
+/// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
+/// let split = Split::new(&dataset, SplitFractions::new(0.6, 0.1, 0.3)?)?;
+/// let config = WindowConfig { length: 100, step: 50 };
+/// let windows = Windows::new(&dataset, &split.train, Lags::new(2, 1, 3)?, InitialState::ZeroPadded, config)?;
+/// let last = windows.get(windows.len() - 1);
+/// assert_eq!((windows.len(), last.start, last.predicted()), (10, 450, 451..550));
+/// # Ok::<(), intervalid_data::DataError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
     config: WindowConfig,

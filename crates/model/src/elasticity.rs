@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::csv_cell;
+use intervalid_data::quote_csv;
 
 use crate::error::{ModelError, Result};
 use crate::family::body::NetworkParameters;
@@ -130,8 +130,8 @@ impl Elasticity {
                         text,
                         "{},{role},{},{},{value}",
                         layer.layer,
-                        csv_cell(name),
-                        csv_cell(output)
+                        quote_csv(name),
+                        quote_csv(output)
                     );
                 }
             }
@@ -145,7 +145,7 @@ impl Elasticity {
         let mut text = "layer,role,input,elasticity,unbounded\n".to_owned();
         for layer in &self.layers {
             for channel in &layer.channels {
-                let (name, role) = (csv_cell(&channel.name), channel.role.name());
+                let (name, role) = (quote_csv(&channel.name), channel.role.name());
                 let (sum, unbounded) = (channel.sum(), channel.unbounded());
                 let _ = writeln!(text, "{},{role},{name},{sum},{unbounded}", layer.layer);
             }

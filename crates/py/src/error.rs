@@ -1,6 +1,6 @@
 //! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
 
-use intervalid_data::DataError;
+use intervalid_data::{DataError, FileProblem};
 use intervalid_interval::IntervalError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
@@ -12,9 +12,7 @@ use pyo3::prelude::*;
 /// Names of the exceptions in `intervalid.errors`.
 fn class_of_data(error: &DataError) -> &'static str {
     match error {
-        DataError::NonFiniteSample { .. } | DataError::NonFiniteCell { .. } | DataError::MissingSample { .. } => {
-            "NonFiniteError"
-        }
+        DataError::NonFiniteSample { .. } => "NonFiniteError",
         DataError::TooShort { .. } | DataError::EmptyPart { .. } | DataError::TooFewForStatistics { .. } => {
             "TooShortError"
         }
@@ -39,11 +37,18 @@ fn class_of_data(error: &DataError) -> &'static str {
         | DataError::FalseAlarm { .. }
         | DataError::SearchTolerance { .. }
         | DataError::ParseMissingPolicy { .. } => "OptionError",
-        DataError::FileNotFound { .. } => "DataFileNotFoundError",
-        DataError::Io { .. } | DataError::IsDirectory { .. } | DataError::NoDataDirectory { .. } => {
-            "DataFileAccessError"
-        }
+        DataError::File(error) => class_of_file(&error.problem),
+        DataError::NoDataDirectory { .. } => "DataFileAccessError",
         DataError::UnknownName { .. } | DataError::NotShipped { .. } => "UnknownDataError",
+        _ => "DataFileError",
+    }
+}
+
+fn class_of_file(problem: &FileProblem) -> &'static str {
+    match problem {
+        FileProblem::FileNotFound => "DataFileNotFoundError",
+        FileProblem::Io { .. } | FileProblem::IsDirectory => "DataFileAccessError",
+        FileProblem::NonFiniteCell { .. } | FileProblem::MissingSample { .. } => "NonFiniteError",
         // All that a file may hold and a table may not.
         _ => "DataFileError",
     }
@@ -116,6 +121,14 @@ fn kind(error: &impl std::fmt::Debug) -> String {
         .collect()
 }
 
+/// The same for data, where the problem of a file says more than that there is one.
+fn kind_of_data(error: &DataError) -> String {
+    match error {
+        DataError::File(error) => kind(&error.problem),
+        error => kind(error),
+    }
+}
+
 /// An exception of the class with this name; `kind` says more precisely what it is.
 pub(crate) fn exception(class: &str, message: String, kind: &str) -> PyErr {
     Python::attach(|py| {
@@ -134,7 +147,7 @@ pub(crate) fn interval(error: IntervalError) -> PyErr {
 }
 
 pub(crate) fn data(error: DataError) -> PyErr {
-    exception(class_of_data(&error), error.to_string(), &kind(&error))
+    exception(class_of_data(&error), error.to_string(), &kind_of_data(&error))
 }
 
 pub(crate) fn model(error: ModelError) -> PyErr {
@@ -143,7 +156,7 @@ pub(crate) fn model(error: ModelError) -> PyErr {
 
 fn model_ref(error: &ModelError) -> PyErr {
     let kind = match error {
-        ModelError::Data(error) => kind(error),
+        ModelError::Data(error) => kind_of_data(error),
         error => kind(error),
     };
     exception(class_of_model(error), error.to_string(), &kind)
@@ -151,7 +164,7 @@ fn model_ref(error: &ModelError) -> PyErr {
 
 pub(crate) fn workflow(error: WorkflowError) -> PyErr {
     let kind = match &error {
-        WorkflowError::Data(error) => kind(error),
+        WorkflowError::Data(error) => kind_of_data(error),
         WorkflowError::Model(error) => return model_ref(error),
         WorkflowError::Search(error) => kind(error),
         error => kind(error),
@@ -168,7 +181,7 @@ pub(crate) fn report(error: ReportError) -> PyErr {
 
 pub(crate) fn study(error: StudyError) -> PyErr {
     let kind = match &error {
-        StudyError::Data { source, .. } => kind(source),
+        StudyError::Data { source, .. } => kind_of_data(source),
         StudyError::Model(error) => kind(error),
         error => kind(error),
     };

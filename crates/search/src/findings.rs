@@ -1,7 +1,7 @@
 //! A look at the record before anything is fitted.
 
 use intervalid_data::{
-    Dataset, DeadTimeConfig, Experiment, Part, Split, describe, estimate_dead_time, levinson_durbin,
+    Dataset, DeadTimeConfig, Experiment, Part, Split, describe, estimate_dead_time, excitation_order,
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ pub fn describe_record(dataset: &Dataset, split: &Split) -> Vec<Finding> {
     dead_times(dataset, &part, &mut findings);
     for (index, channel) in dataset.inputs().iter().enumerate() {
         let values = column(dataset, &part, |experiment| experiment.input(index));
-        let order = excitation(&values);
+        let order = excitation_order(&values, TAPS);
         if order < TAPS {
             findings.push(Finding {
                 kind: FindingKind::Excitation,
@@ -139,32 +139,11 @@ fn drift(name: &str, values: &[f64], findings: &mut Vec<Finding>) {
     }
 }
 
-/// How many of [`TAPS`] neighbouring samples carry information of their own: taps that the ones before predict to within
-/// 0.1 % of the variance do not.
-fn excitation(values: &[f64]) -> usize {
-    let centre = mean(values);
-    let covariance: Vec<f64> = (0..TAPS)
-        .map(|lag| {
-            let later = values.iter().skip(lag);
-            later.zip(values).map(|(a, b)| (a - centre) * (b - centre)).sum()
-        })
-        .collect();
-    levinson_durbin(&covariance, 1e-3 * covariance[0]).len()
-}
-
 #[cfg(test)]
 mod tests {
     use intervalid_data::{LinearSystem, SplitFractions};
 
     use super::*;
-
-    #[test]
-    fn white_noise_excites_everything_and_a_constant_nothing() {
-        let noise: Vec<f64> = (0..500).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
-        assert_eq!(excitation(&noise), TAPS);
-        let ramp: Vec<f64> = (0..50_000).map(|k| f64::from(k) * 1e-3).collect();
-        assert!(excitation(&ramp) <= 2);
-    }
 
     #[test]
     fn drift_and_dead_time_are_told_in_words() {

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use intervalid_data::{DataError, Dataset, ReadOptions, Split, SplitFractions, known_dataset, load};
+use intervalid_data::{
+    DataError, Dataset, FileError, FileProblem, ReadOptions, Split, SplitFractions, known_dataset, load,
+};
 use intervalid_model::{FitConfig, Method, NetworkKind, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -300,7 +302,12 @@ fn shared_config(kind: JobKind, config: &FitConfig) -> FitConfig {
 pub(crate) fn is_missing(error: &DataError) -> bool {
     matches!(
         error,
-        DataError::NotShipped { .. } | DataError::UnknownName { .. } | DataError::FileNotFound { .. }
+        DataError::NotShipped { .. }
+            | DataError::UnknownName { .. }
+            | DataError::File(FileError {
+                problem: FileProblem::FileNotFound,
+                ..
+            })
     )
 }
 

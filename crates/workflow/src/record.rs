@@ -115,7 +115,7 @@ impl RecordRequest {
 pub fn check_data_dir(folder: Option<&Path>) -> Result<(), DataError> {
     match folder {
         Some(folder) if !folder.is_dir() => Err(DataError::NoDataDirectory {
-            folder: folder.display().to_string(),
+            folder: folder.to_owned(),
         }),
         _ => Ok(()),
     }

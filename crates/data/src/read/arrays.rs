@@ -3,10 +3,12 @@
 //! An array `u` of one column is the column `u`; one of m > 1 columns is the columns `u1` … `um`. Time runs down the
 //! rows; a row vector is refused, never transposed on a guess.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use crate::error::DataError;
+use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::columns::Selection;
+use crate::read::limit::Limit;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value};
 
@@ -20,7 +22,7 @@ pub(super) struct ArrayInfo {
     pub(super) rows: u64,
     pub(super) columns: u64,
     /// Why the array cannot be a channel: its shape or type, and what is expected. An error only if it is chosen.
-    pub(super) unusable: Option<(String, &'static str)>,
+    pub(super) unusable: Option<(String, ArrayExpectation)>,
 }
 
 impl ArrayInfo {
@@ -31,17 +33,13 @@ impl ArrayInfo {
             [] => (1, 1),
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
-            _ => return Self::unusable(name, text, "expected one column per channel, at most two dimensions"),
+            _ => return Self::unusable(name, text, ArrayExpectation::TwoDimensions),
         };
         if rows == 1 && columns > 1 {
-            return Self::unusable(
-                name,
-                text,
-                "time runs down the rows, so this is one sample: transpose it",
-            );
+            return Self::unusable(name, text, ArrayExpectation::SamplesDownRows);
         }
         if columns > MOST_COLUMNS {
-            return Self::unusable(name, text, "expected at most 10000 columns, one per channel");
+            return Self::unusable(name, text, ArrayExpectation::FewerColumns { most: MOST_COLUMNS });
         }
         Self {
             name,
@@ -51,12 +49,12 @@ impl ArrayInfo {
         }
     }
 
-    pub(super) fn unusable(name: String, shape: String, problem: &'static str) -> Self {
+    pub(super) fn unusable(name: String, found: String, expected: ArrayExpectation) -> Self {
         Self {
             name,
             rows: 0,
             columns: 1,
-            unusable: Some((shape, problem)),
+            unusable: Some((found, expected)),
         }
     }
 }
@@ -73,6 +71,7 @@ pub(super) trait ArrayFile {
 pub(super) fn read_table(
     file: &str,
     source: &mut impl ArrayFile,
+    limit: &Limit<'_>,
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     let mut names = Vec::new();
@@ -92,35 +91,34 @@ pub(super) fn read_table(
     let mut first: Option<ArrayInfo> = None;
     for &column in &chosen {
         let array = &source.arrays()[places[column].0];
-        if let Some((shape, problem)) = &array.unusable {
-            let (file, array, shape) = (file.to_owned(), array.name.clone(), shape.clone());
-            return Err(DataError::ArrayShape {
-                file,
-                array,
-                shape,
-                problem,
-            });
+        if let Some((found, expected)) = &array.unusable {
+            return Err(FileProblem::ArrayShape {
+                array: array.name.clone(),
+                found: found.clone(),
+                expected: *expected,
+            }
+            .of(file));
         }
         let first = first.get_or_insert_with(|| array.clone());
         if array.rows != first.rows {
-            return Err(DataError::ArrayLengths {
-                file: file.to_owned(),
+            return Err(FileProblem::ArrayLengths {
                 array: array.name.clone(),
                 found: array.rows,
                 expected: first.rows,
                 first: first.name.clone(),
-            });
+            }
+            .of(file));
         }
     }
+    let rows = first.map_or(0, |array| array.rows);
+    limit.check(rows.saturating_mul(chosen.len() as u64))?;
     // One pass over each array, whatever the order in which its columns were chosen.
     let mut columns: Vec<Vec<f64>> = chosen.iter().map(|_| Vec::new()).collect();
-    for index in 0..source.arrays().len() {
-        let slots: Vec<usize> = (0..chosen.len())
-            .filter(|slot| places[chosen[*slot]].0 == index)
-            .collect();
-        if slots.is_empty() {
-            continue;
-        }
+    let mut slots_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (slot, column) in chosen.iter().enumerate() {
+        slots_of.entry(places[*column].0).or_default().push(slot);
+    }
+    for (index, slots) in slots_of {
         let wanted: Vec<usize> = slots.iter().map(|slot| places[chosen[*slot]].1).collect();
         for (slot, column) in slots.into_iter().zip(source.read(index, &wanted)?) {
             columns[slot] = column;

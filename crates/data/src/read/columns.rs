@@ -1,6 +1,12 @@
 //! Choosing columns by name.
 
-use crate::error::DataError;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+use strsim::levenshtein;
+
+use crate::dataset::ChannelKind;
+use crate::error::{DataError, FileProblem};
 use crate::read::options::ReadOptions;
 
 /// Indices of the chosen columns in a file's list.
@@ -14,27 +20,23 @@ pub(super) struct Selection {
 impl Selection {
     /// Chooses by the options, or by the names u, u1, u2… and y, y1, y2… where they say nothing.
     pub(super) fn new(file: &str, available: &[String], options: &ReadOptions) -> Result<Self, DataError> {
-        let experiment = options
-            .experiment
-            .as_ref()
-            .map(|name| find(file, available, name))
-            .transpose()?;
-        let inputs = choose(file, available, options.inputs.as_deref(), 'u', "input")?;
-        let outputs = choose(file, available, options.outputs.as_deref(), 'y', "output")?;
+        let columns = Columns::new(file, available);
+        let experiment = options.experiment.as_ref().map(|name| columns.find(name)).transpose()?;
+        let inputs = columns.choose(options.inputs.as_deref(), ChannelKind::Input)?;
+        let outputs = columns.choose(options.outputs.as_deref(), ChannelKind::Output)?;
         let selection = Self {
             inputs,
             outputs,
             experiment,
         };
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         for column in selection.channels() {
-            if seen.contains(&column) {
-                return Err(DataError::ColumnTwice {
-                    file: file.to_owned(),
+            if !seen.insert(column) {
+                return Err(FileProblem::ColumnTwice {
                     column: available[column].clone(),
-                });
+                }
+                .of(file));
             }
-            seen.push(column);
         }
         Ok(selection)
     }
@@ -45,35 +47,90 @@ impl Selection {
     }
 }
 
-fn choose(
-    file: &str,
-    available: &[String],
-    asked: Option<&[String]>,
-    letter: char,
-    kind: &'static str,
-) -> Result<Vec<usize>, DataError> {
-    if let Some(names) = asked {
-        return names.iter().map(|name| find(file, available, name)).collect();
+/// Where a name stands in a file's list.
+#[derive(Clone, Copy)]
+enum Place {
+    Once(usize),
+    Repeated,
+}
+
+/// A name as a key. Tests count the comparisons.
+#[derive(Eq)]
+struct Key<'a>(&'a str);
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        #[cfg(test)]
+        tests::COMPARISONS.set(tests::COMPARISONS.get() + 1);
+        self.0 == other.0
     }
-    let mut found: Vec<(u32, usize)> = Vec::new();
-    for (index, name) in available.iter().enumerate() {
-        if let Some(number) = default_number(name, letter) {
-            // Also refuses a name that occurs twice.
-            found.push((number, find(file, available, name)?));
-            debug_assert_eq!(found.last().map(|entry| entry.1), Some(index));
+}
+
+impl Hash for Key<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// A file's columns by name, so that choosing all of them takes one pass.
+struct Columns<'a> {
+    file: &'a str,
+    available: &'a [String],
+    places: HashMap<Key<'a>, Place>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(file: &'a str, available: &'a [String]) -> Self {
+        let mut places = HashMap::with_capacity(available.len());
+        for (index, name) in available.iter().enumerate() {
+            places
+                .entry(Key(name))
+                .and_modify(|place| *place = Place::Repeated)
+                .or_insert(Place::Once(index));
+        }
+        Self {
+            file,
+            available,
+            places,
         }
     }
-    if found.is_empty() {
-        return Err(DataError::NoDefaultColumns {
-            file: file.to_owned(),
-            kind,
-            letter,
-            available: list(available),
-        });
+
+    fn find(&self, name: &str) -> Result<usize, DataError> {
+        let problem = match self.places.get(&Key(name)) {
+            Some(Place::Once(index)) => return Ok(*index),
+            Some(Place::Repeated) => FileProblem::DuplicateColumn {
+                column: name.to_owned(),
+            },
+            None => FileProblem::MissingColumn {
+                column: name.to_owned(),
+                available: self.available.to_vec(),
+                closest: closest(name, self.available.iter().map(String::as_str)).map(str::to_owned),
+            },
+        };
+        Err(problem.of(self.file))
     }
-    // By number and not by place, so that files with other column orders agree.
-    found.sort_unstable();
-    Ok(found.into_iter().map(|(_, index)| index).collect())
+
+    fn choose(&self, asked: Option<&[String]>, kind: ChannelKind) -> Result<Vec<usize>, DataError> {
+        if let Some(names) = asked {
+            return names.iter().map(|name| self.find(name)).collect();
+        }
+        let mut found: Vec<(u32, usize)> = Vec::new();
+        for name in self.available {
+            if let Some(number) = default_number(name, kind.default_letter()) {
+                found.push((number, self.find(name)?));
+            }
+        }
+        if found.is_empty() {
+            return Err(FileProblem::NoDefaultColumns {
+                kind,
+                available: self.available.to_vec(),
+            }
+            .of(self.file));
+        }
+        // By number and not by place, so that files with other column orders agree.
+        found.sort_unstable();
+        Ok(found.into_iter().map(|(_, index)| index).collect())
+    }
 }
 
 /// 0 for `u`, 12 for `u12`, none for other names.
@@ -89,38 +146,6 @@ fn default_number(name: &str, letter: char) -> Option<u32> {
         .flatten()
 }
 
-fn find(file: &str, available: &[String], name: &str) -> Result<usize, DataError> {
-    let mut matches = available.iter().enumerate().filter(|(_, candidate)| *candidate == name);
-    match (matches.next(), matches.next()) {
-        (Some((index, _)), None) => Ok(index),
-        (Some(_), Some(_)) => Err(DataError::DuplicateColumn {
-            file: file.to_owned(),
-            column: name.to_owned(),
-        }),
-        (None, _) => Err(DataError::MissingColumn {
-            file: file.to_owned(),
-            column: name.to_owned(),
-            available: list(available),
-            suggestion: suggestion(name, available.iter().map(String::as_str)),
-        }),
-    }
-}
-
-/// A list for messages, cut where it would fill the screen.
-pub(crate) fn list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    match names.len() {
-        0 => "none".to_owned(),
-        n if n > SHOWN => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
-        _ => names.join(", "),
-    }
-}
-
-/// `; did you mean 'x'?`, or nothing.
-fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    closest(name, candidates).map_or_else(String::new, |close| format!("; did you mean '{close}'?"))
-}
-
 /// The candidate that a slip of the keyboard or another spelling of `name` could mean.
 pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
@@ -128,7 +153,7 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     let scored = candidates.map(|candidate| {
         let folded = fold(candidate);
         let contains = wanted.len() >= 3 && folded.contains(&wanted);
-        (if contains { 1 } else { distance(&wanted, &folded) }, candidate)
+        (if contains { 1 } else { levenshtein(&wanted, &folded) }, candidate)
     });
     let allowed = (wanted.chars().count() / 3).max(1);
     scored
@@ -137,25 +162,15 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        pub(super) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    }
 
     fn names(list: &[&str]) -> Vec<String> {
         list.iter().map(|name| (*name).to_owned()).collect()
@@ -185,5 +200,18 @@ mod tests {
         assert_eq!(closest("temprature", candidates.into_iter()), Some("temperature"));
         assert_eq!(closest("temp", candidates.into_iter()), Some("temperature"));
         assert_eq!(closest("pressure", candidates.into_iter()), None);
+    }
+
+    #[test]
+    fn choosing_takes_a_few_comparisons_per_column() {
+        const COLUMNS: usize = 200_000;
+        let mut all: Vec<String> = (1..COLUMNS).map(|number| format!("u{number}")).collect();
+        all.push("y".to_owned());
+        COMPARISONS.set(0);
+        let selection = Selection::new("f", &all, &ReadOptions::default()).expect("found");
+        assert_eq!((selection.inputs.len(), selection.outputs.len()), (COLUMNS - 1, 1));
+        // One to find each column, and a few between names whose hashes are alike.
+        let comparisons = COMPARISONS.get();
+        assert!((COLUMNS..4 * COLUMNS).contains(&comparisons), "{comparisons}");
     }
 }

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::dataset::{Channel, Dataset};
-use crate::error::DataError;
+use crate::dataset::{Channel, ChannelKind, Dataset};
+use crate::error::{DataError, FileProblem};
 use crate::read::arrays::read_table;
-use crate::read::columns::{Selection, list};
+use crate::read::columns::Selection;
+use crate::read::limit::Limit;
 use crate::read::mat::MatFile;
 use crate::read::npy::{NpyFile, NpzFile};
 use crate::read::options::{Decimal, ReadOptions};
@@ -71,18 +72,17 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         let channels = [names_of(&selection.inputs), names_of(&selection.outputs)];
         let (first, _, expected) = agreed.get_or_insert_with(|| (file.clone(), stem.clone(), channels.clone()));
         for (kind, found, expected) in [
-            ("input", &channels[0], &expected[0]),
-            ("output", &channels[1], &expected[1]),
+            (ChannelKind::Input, &channels[0], &expected[0]),
+            (ChannelKind::Output, &channels[1], &expected[1]),
         ] {
             if found != expected {
-                let (found, expected, first) = (list(found), list(expected), first.clone());
-                return Err(DataError::UnequalFiles {
-                    file,
+                return Err(FileProblem::UnequalFiles {
                     kind,
-                    found,
-                    expected,
-                    first,
-                });
+                    found: found.clone(),
+                    expected: expected.clone(),
+                    first: first.clone(),
+                }
+                .of(&file));
             }
         }
         let (pieces, warning) = table.into_experiments(&file, &stem, selection.inputs.len())?;
@@ -130,6 +130,8 @@ fn read_source(
         Source::File(path) => path,
     };
     let handle = open(path, file)?;
+    let file_bytes = handle.metadata().map_or(0, |metadata| metadata.len());
+    let limit = Limit::new(file, file_bytes, options);
     let extension = path
         .extension()
         .map(|extension| extension.to_string_lossy().to_lowercase())
@@ -144,34 +146,28 @@ fn read_source(
             let delimiter = options.delimiter.unwrap_or(usual);
             text::read(file, text_reader(file, handle)?, delimiter, options.decimal, options)
         }
-        "mat" => read_table(file, &mut MatFile::new(file, handle)?, options),
-        "npz" => read_table(file, &mut NpzFile::new(file, handle)?, options),
-        "npy" => read_table(file, &mut NpyFile::new(file, handle)?, options),
+        "mat" => read_table(file, &mut MatFile::new(file, handle)?, &limit, options),
+        "npz" => read_table(file, &mut NpzFile::new(file, handle)?, &limit, options),
+        "npy" => read_table(file, &mut NpyFile::new(file, handle)?, &limit, options),
         #[cfg(feature = "parquet")]
-        "parquet" => super::parquet::read(file, handle, options),
+        "parquet" => super::parquet::read(file, handle, &limit, options),
         #[cfg(not(feature = "parquet"))]
-        "parquet" => Err(DataError::FeatureOff {
-            file: file.to_owned(),
+        "parquet" => Err(FileProblem::FeatureOff {
             format: "Parquet",
             feature: "parquet",
-        }),
-        _ => Err(DataError::UnknownExtension {
-            file: file.to_owned(),
-            extension,
-        }),
+        }
+        .of(file)),
+        _ => Err(FileProblem::UnknownExtension { extension }.of(file)),
     }
 }
 
 fn open(path: &Path, file: &str) -> Result<File, DataError> {
     let failed = |source: std::io::Error| match source.kind() {
-        ErrorKind::NotFound => DataError::FileNotFound { file: file.to_owned() },
-        _ => DataError::Io {
-            file: file.to_owned(),
-            source,
-        },
+        ErrorKind::NotFound => FileProblem::FileNotFound.of(file),
+        _ => FileProblem::Io { source }.of(file),
     };
     if path.metadata().map_err(failed)?.is_dir() {
-        return Err(DataError::IsDirectory { file: file.to_owned() });
+        return Err(FileProblem::IsDirectory.of(file));
     }
     File::open(path).map_err(failed)
 }
@@ -179,15 +175,11 @@ fn open(path: &Path, file: &str) -> Result<File, DataError> {
 /// Spreadsheet programs write "Unicode text" as UTF-16, which would otherwise fail on line 1 without a clue.
 fn text_reader(file: &str, handle: File) -> Result<impl BufRead + use<>, DataError> {
     let mut reader = BufReader::with_capacity(1 << 16, handle);
-    let start = reader.fill_buf().map_err(|source| DataError::Io {
-        file: file.to_owned(),
-        source,
-    })?;
+    let start = reader
+        .fill_buf()
+        .map_err(|source| FileProblem::Io { source }.of(file))?;
     if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-        return Err(DataError::NotUtf8 {
-            file: file.to_owned(),
-            line: 1,
-        });
+        return Err(FileProblem::NotUtf8 { line: 1 }.of(file));
     }
     Ok(reader)
 }

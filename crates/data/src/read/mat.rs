@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use flate2::bufread::ZlibDecoder;
 
-use crate::error::DataError;
+use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::{ArrayFile, ArrayInfo, Element, Kind, Layout, read_columns};
 
 const HEADER_BYTES: u64 = 128;
@@ -38,10 +38,7 @@ pub(super) struct MatFile {
 
 impl MatFile {
     pub(super) fn new(file: &str, handle: File) -> Result<Self, DataError> {
-        let io = |source| DataError::Io {
-            file: file.to_owned(),
-            source,
-        };
+        let io = |source| FileProblem::Io { source }.of(file);
         let length = handle.metadata().map_err(io)?.len();
         let mut reader = BufReader::new(handle);
         let mut header = [0_u8; HEADER_BYTES as usize];
@@ -49,7 +46,7 @@ impl MatFile {
             .read_exact(&mut header)
             .map_err(|_| malformed(file, "shorter than the 128 bytes of a header"))?;
         if header.starts_with(b"\x89HDF") || header.starts_with(b"MATLAB 7.3") {
-            return Err(DataError::MatVersion { file: file.to_owned() });
+            return Err(FileProblem::MatVersion.of(file));
         }
         let big_endian = match &header[126..128] {
             b"IM" => false,
@@ -110,10 +107,9 @@ impl MatFile {
 
     fn seek(&mut self, offset: u64) -> Result<(), DataError> {
         let found = self.reader.seek(SeekFrom::Start(offset));
-        found.map(drop).map_err(|source| DataError::Io {
-            file: self.file.clone(),
-            source,
-        })
+        found
+            .map(drop)
+            .map_err(|source| FileProblem::Io { source }.of(&self.file))
     }
 
     /// The body of a matrix element, decompressed where needed.
@@ -175,11 +171,11 @@ impl ArrayFile for MatFile {
 }
 
 fn malformed(file: &str, problem: impl Into<String>) -> DataError {
-    DataError::Malformed {
-        file: file.to_owned(),
+    FileProblem::Malformed {
         format: "MATLAB",
         problem: problem.into(),
     }
+    .of(file)
 }
 
 fn invalid(problem: &'static str) -> io::Error {
@@ -269,11 +265,7 @@ fn read_array_header(reader: &mut impl Read, big_endian: bool) -> io::Result<Arr
 }
 
 fn unusable(name: String, what: &str) -> ArrayInfo {
-    ArrayInfo::unusable(
-        name,
-        what.to_owned(),
-        "expected a full array of real numbers: save the numbers as their own variable",
-    )
+    ArrayInfo::unusable(name, what.to_owned(), ArrayExpectation::MatlabNumbers)
 }
 
 fn number_kind(kind: u32) -> Option<Kind> {

@@ -3,6 +3,7 @@
 mod arrays;
 mod columns;
 mod file;
+mod limit;
 mod mat;
 mod npy;
 mod options;
@@ -11,7 +12,7 @@ mod parquet;
 mod table;
 mod text;
 
-pub(crate) use columns::{closest, list};
+pub(crate) use columns::closest;
 pub use file::read;
 pub(crate) use file::{Source, read_sources};
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};

@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 
 use zip::ZipArchive;
 
-use crate::error::DataError;
+use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::{ArrayFile, ArrayInfo, Element, Kind, Layout, read_columns};
 
 /// Name of the one array of a `.npy` file: its columns are `c1`, `c2`, ….
@@ -29,10 +29,7 @@ impl NpyFile {
     pub(super) fn new(file: &str, handle: File) -> Result<Self, DataError> {
         let length = handle
             .metadata()
-            .map_err(|source| DataError::Io {
-                file: file.to_owned(),
-                source,
-            })?
+            .map_err(|source| FileProblem::Io { source }.of(file))?
             .len();
         let mut reader = BufReader::new(handle);
         let (info, layout) = read_header(file, NPY_NAME.to_owned(), &mut reader)?;
@@ -114,11 +111,11 @@ impl ArrayFile for NpzFile {
 }
 
 fn malformed(file: &str, problem: impl ToString) -> DataError {
-    DataError::Malformed {
-        file: file.to_owned(),
+    FileProblem::Malformed {
         format: "NumPy",
         problem: problem.to_string(),
     }
+    .of(file)
 }
 
 fn truncated(file: &str, array: &str, error: &std::io::Error) -> DataError {
@@ -176,9 +173,12 @@ fn read_header(file: &str, name: String, reader: &mut impl Read) -> Result<(Arra
             .chars()
             .take(30)
             .collect();
-        let problem = "expected real numbers (bool, integers, float32 or float64)";
         return Ok((
-            ArrayInfo::unusable(name, format!("of type {}", type_name(found)), problem),
+            ArrayInfo::unusable(
+                name,
+                format!("of type {}", type_name(found)),
+                ArrayExpectation::NumpyNumbers,
+            ),
             None,
         ));
     };

@@ -63,6 +63,10 @@ pub enum Decimal {
 /// | `decimal` | `.` | decimal character of text files; with `,` the cells of a `.csv` file are separated by `;` |
 /// | `missing` | `error` | what to do where a sample is missing |
 /// | `name` | stem of the first file | name of the data set |
+/// | `max_samples` | see below | most values that the chosen columns of a `.mat`, `.npz`, `.npy` or `.parquet` file may hold |
+///
+/// Without `max_samples`, files of more than 200 million values are refused, and so are files of more than 10 million
+/// values that take a hundred times their size in memory: a small file may hold a great many equal numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadOptions {
@@ -82,6 +86,8 @@ pub struct ReadOptions {
     pub missing: MissingPolicy,
     /// Name of the data set.
     pub name: Option<String>,
+    /// Most values that the chosen columns of a file may hold.
+    pub max_samples: Option<u64>,
 }
 
 /// Where in a file something is.

@@ -9,9 +9,10 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::error::DataError;
+use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::check_columns;
 use crate::read::columns::Selection;
+use crate::read::limit::Limit;
 use crate::read::options::{Position, ReadOptions};
 use crate::read::table::{Labels, Table, push};
 
@@ -22,16 +23,18 @@ const BATCH: usize = 8192;
 pub(super) fn read(
     file: &str,
     handle: File,
+    limit: &Limit<'_>,
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     // The decoder asserts on some damaged files; a user's file must end in a message, not in a panic.
-    catch_unwind(AssertUnwindSafe(|| read_unguarded(file, handle, options)))
+    catch_unwind(AssertUnwindSafe(|| read_unguarded(file, handle, limit, options)))
         .unwrap_or_else(|_| Err(malformed(file, "the file is damaged")))
 }
 
 fn read_unguarded(
     file: &str,
     handle: File,
+    limit: &Limit<'_>,
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Selection, Table), DataError> {
     let reader = SerializedFileReader::new(handle).map_err(|error| malformed(file, error))?;
@@ -39,10 +42,21 @@ fn read_unguarded(
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let selection = Selection::new(file, &names, options)?;
+    let chosen = selection.channels().chain(selection.experiment).count() as u64;
+    // What the file says of its length is a claim: its pages may hold more.
+    let claimed = reader.metadata().row_groups().iter().map(|group| group.num_rows());
+    let claimed = claimed.fold(0_u64, |sum, rows| sum.saturating_add(rows.max(0) as u64));
+    limit.check(claimed.saturating_mul(chosen))?;
     let mut columns = Vec::new();
     for index in selection.channels() {
         let mut column = Vec::new();
         for_each_value(file, &reader, index, |value| {
+            if column.len() as u64 >= claimed {
+                return Err(malformed(
+                    file,
+                    format!("its columns hold more than their {claimed} rows"),
+                ));
+            }
             match value {
                 Value::Number(number) => push(&mut column, number),
                 Value::Null => push(&mut column, f64::NAN),
@@ -103,20 +117,20 @@ enum Value<'a> {
 }
 
 fn malformed(file: &str, problem: impl ToString) -> DataError {
-    DataError::Malformed {
-        file: file.to_owned(),
+    FileProblem::Malformed {
         format: "Parquet",
         problem: problem.to_string(),
     }
+    .of(file)
 }
 
 fn not_numeric(file: &str, column: &ColumnDescriptor) -> DataError {
-    DataError::ArrayShape {
-        file: file.to_owned(),
+    FileProblem::ArrayShape {
         array: column.path().string(),
-        shape: format!("of type {}", column.physical_type()),
-        problem: "expected a flat column of real numbers",
+        found: format!("of type {}", column.physical_type()),
+        expected: ArrayExpectation::FlatNumbers,
     }
+    .of(file)
 }
 
 /// Calls `take` for every record of column `index`, in order of the row groups.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::dataset::Experiment;
 use crate::describe::Warning;
-use crate::error::DataError;
+use crate::error::{DataError, FileProblem};
 use crate::read::options::{MissingPolicy, Position};
 
 /// The chosen columns of one file, inputs before outputs. A missing sample is NaN.
@@ -28,17 +28,14 @@ impl Labels {
             return Ok(());
         }
         if label.is_empty() {
-            return Err(DataError::NoExperimentLabel {
-                file: file.to_owned(),
-                position,
-            });
+            return Err(FileProblem::NoExperimentLabel { position }.of(file));
         }
         if !self.seen.insert(label.to_owned()) {
-            return Err(DataError::ExperimentReappears {
-                file: file.to_owned(),
+            return Err(FileProblem::ExperimentReappears {
                 position,
                 label: label.to_owned(),
-            });
+            }
+            .of(file));
         }
         self.runs.push((row, label.to_owned()));
         Ok(())
@@ -64,16 +61,16 @@ pub(super) fn check_value(
     if value.is_finite() || (value.is_nan() && policy == MissingPolicy::Split) {
         return Ok(value);
     }
-    let (file, column) = (file.to_owned(), column.to_owned());
+    let column = column.to_owned();
     Err(if value.is_nan() {
-        DataError::MissingSample { file, position, column }
+        FileProblem::MissingSample { position, column }.of(file)
     } else {
-        DataError::NonFiniteCell {
-            file,
+        FileProblem::NonFiniteCell {
             position,
             column,
             found: value,
         }
+        .of(file)
     })
 }
 
@@ -87,7 +84,7 @@ impl Table {
     ) -> Result<(Vec<Experiment>, Option<Warning>), DataError> {
         let rows = self.columns.first().map_or(0, Vec::len);
         if rows == 0 {
-            return Err(DataError::NoRows { file: file.to_owned() });
+            return Err(FileProblem::NoRows.of(file));
         }
         let mut borders = self.labels.runs;
         if borders.is_empty() {
@@ -120,7 +117,7 @@ impl Table {
             experiments: pieces.len(),
         });
         if pieces.is_empty() {
-            return Err(DataError::NoRows { file: file.to_owned() });
+            return Err(FileProblem::NoRows.of(file));
         }
         let whole = matches!(pieces.as_slice(), [(_, 0, end)] if *end == rows);
         let mut per_piece: Vec<Vec<Vec<f64>>> = pieces.iter().map(|_| Vec::new()).collect();

@@ -2,10 +2,15 @@
 //!
 //! Read line by line, so that messages carry the editor's line number whatever the line ends and blank lines are, and
 //! so that memory holds the chosen columns and one line.
+//!
+//! The crate `csv` 1.4 was tried in its place. Its lines are not the editor's: after a blank line, which it passes over
+//! without a word, and in files with CRLF line ends it counts one too few, and a quote that is never closed swallows the
+//! rest of the file as one cell. Two columns of 2 million rows took this loop 0.28 s, `csv` with trimmed text records
+//! 0.58 s and with byte records 0.18 s; twenty columns of 200 000 rows 0.13 s, 0.20 s and 0.06 s.
 
 use std::io::BufRead;
 
-use crate::error::DataError;
+use crate::error::{DataError, FileError, FileProblem, NotANumberCause};
 use crate::read::columns::Selection;
 use crate::read::options::{Decimal, MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value, push};
@@ -29,7 +34,7 @@ pub(super) fn read(
     };
     let header = loop {
         match lines.next_line()? {
-            None => return Err(DataError::EmptyFile { file: file.to_owned() }),
+            None => return Err(FileProblem::EmptyFile.of(file)),
             Some(text) if text.trim().is_empty() => {}
             Some(text) => break text.trim_start_matches('\u{feff}').to_owned(),
         }
@@ -55,10 +60,7 @@ pub(super) fn read(
         // Blank lines at the end mean nothing; before another row they are missing samples.
         if let Some(line) = blank_line.take() {
             if options.missing == MissingPolicy::Error {
-                return Err(DataError::BlankLine {
-                    file: file.to_owned(),
-                    line,
-                });
+                return Err(FileProblem::BlankLine { line }.of(file));
             }
             table.columns.iter_mut().for_each(|column| push(column, f64::NAN));
             row += 1;
@@ -66,19 +68,13 @@ pub(super) fn read(
         let position = Position::Line(lines.line);
         let cells = Cells::new(&text, delimiter);
         if cells.len() != names.len() {
-            let decimal_comma = delimiter == ',' && cells.len() == 2 * names.len();
-            return Err(DataError::RaggedRow {
-                file: file.to_owned(),
+            return Err(FileProblem::RaggedRow {
                 line: lines.line,
                 expected: names.len(),
                 found: cells.len(),
-                hint: if decimal_comma {
-                    "; decimal commas cannot be told from the commas between cells: save the file with semicolons between \
-                     cells, or write decimal points"
-                } else {
-                    ""
-                },
-            });
+                decimal_commas: delimiter == ',' && cells.len() == 2 * names.len(),
+            }
+            .of(file));
         }
         for (column, &index) in table.columns.iter_mut().zip(&chosen) {
             let value = parse(cells.get(index), decimal, file, &names[index], position)?;
@@ -110,16 +106,18 @@ fn parse(cell: &str, decimal: Decimal, file: &str, column: &str, position: Posit
         Decimal::Comma if cell.contains(',') => cell.replacen(',', ".", 1).parse().ok(),
         Decimal::Comma => cell.parse().ok(),
     };
-    parsed.ok_or_else(|| DataError::NotANumber {
-        file: file.to_owned(),
-        position,
-        column: column.to_owned(),
-        found: cell.chars().take(40).collect(),
-        hint: match decimal {
-            Decimal::Point if is_decimal_comma(cell) => ": set the decimal character to ',', or write decimal points",
-            Decimal::Comma if cell.contains('.') => ": expected a decimal comma and no point",
-            _ => "",
-        },
+    parsed.ok_or_else(|| {
+        FileProblem::NotANumber {
+            position,
+            column: column.to_owned(),
+            found: cell.chars().take(40).collect(),
+            cause: match decimal {
+                Decimal::Point if is_decimal_comma(cell) => NotANumberCause::DecimalComma,
+                Decimal::Comma if cell.contains('.') => NotANumberCause::DecimalPoint,
+                _ => NotANumberCause::Unknown,
+            },
+        }
+        .of(file)
     })
 }
 
@@ -130,28 +128,33 @@ fn is_decimal_comma(cell: &str) -> bool {
 
 /// A file with another delimiter often has decimal commas as well: the first row tells, so that one message says both.
 fn with_decimal_comma<R: BufRead>(error: DataError, lines: &mut Lines<'_, R>, decimal: Decimal) -> DataError {
-    let DataError::Delimiter { file, found, expected } = error else {
+    let DataError::File(FileError {
+        problem: FileProblem::Delimiter { found, expected },
+        ..
+    }) = error
+    else {
         return error;
     };
-    if decimal == Decimal::Point && found != ',' {
-        while let Ok(Some(text)) = lines.next_line() {
-            if text.trim().is_empty() {
-                continue;
-            }
-            let cells = split_cells(text, found);
-            if let Some(cell) = cells.into_iter().find(|cell| is_decimal_comma(cell)) {
-                return DataError::DelimiterAndDecimal {
-                    file,
-                    found,
-                    expected,
-                    line: lines.line,
-                    cell,
-                };
-            }
-            break;
-        }
+    if decimal == Decimal::Comma || found == ',' {
+        return error;
     }
-    DataError::Delimiter { file, found, expected }
+    let first_row = loop {
+        match lines.next_line() {
+            Ok(Some(text)) if text.trim().is_empty() => {}
+            Ok(Some(text)) => break split_cells(text, found),
+            Ok(None) | Err(_) => return error,
+        }
+    };
+    match first_row.into_iter().find(|cell| is_decimal_comma(cell)) {
+        Some(cell) => FileProblem::DelimiterAndDecimal {
+            found,
+            expected,
+            line: lines.line,
+            cell,
+        }
+        .of(lines.file),
+        None => error,
+    }
 }
 
 /// Catches the two headers that are no headers before they end in a puzzling message about columns.
@@ -160,18 +163,18 @@ fn check_header(file: &str, line: u64, header: &str, names: &[String], delimiter
         .into_iter()
         .find(|other| *other != delimiter && header.contains(*other));
     if let ([_], Some(found)) = (names, other) {
-        return Err(DataError::Delimiter {
-            file: file.to_owned(),
+        return Err(FileProblem::Delimiter {
             found,
             expected: delimiter,
-        });
+        }
+        .of(file));
     }
     if names.iter().all(|name| name.parse::<f64>().is_ok()) {
-        return Err(DataError::NoHeader {
-            file: file.to_owned(),
+        return Err(FileProblem::NoHeader {
             line,
             found: header.chars().take(40).collect(),
-        });
+        }
+        .of(file));
     }
     Ok(())
 }
@@ -240,25 +243,20 @@ impl<R: BufRead> Lines<'_, R> {
         self.buffer.clear();
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE as u64);
         let read = limited.read_until(b'\n', &mut self.buffer);
-        read.map_err(|source| DataError::Io {
-            file: self.file.to_owned(),
-            source,
-        })?;
+        read.map_err(|source| FileProblem::Io { source }.of(&self.file))?;
         if self.buffer.is_empty() {
             return Ok(None);
         }
         self.line += 1;
         if self.buffer.len() >= LONGEST_LINE {
-            return Err(DataError::LongLine {
-                file: self.file.to_owned(),
+            return Err(FileProblem::LongLine {
                 line: self.line,
                 limit: LONGEST_LINE,
-            });
+            }
+            .of(&self.file));
         }
-        let text = std::str::from_utf8(&self.buffer).map_err(|_| DataError::NotUtf8 {
-            file: self.file.to_owned(),
-            line: self.line,
-        })?;
+        let text =
+            std::str::from_utf8(&self.buffer).map_err(|_| FileProblem::NotUtf8 { line: self.line }.of(&self.file))?;
         Ok(Some(text.trim_end_matches(['\n', '\r'])))
     }
 }

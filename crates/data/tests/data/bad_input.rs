@@ -99,16 +99,13 @@ fn decimal_commas() {
 fn text_shape() {
     assert_eq!(
         csv("u,y\n1,2\n1,2,3\n"),
-        "a.csv: line 3 has 3 cell(s), expected 2 like the header"
+        "a.csv: line 3 has 3 cells, expected 2 like the header"
     );
-    assert_eq!(
-        csv("u,y\n1\n"),
-        "a.csv: line 2 has 1 cell(s), expected 2 like the header"
-    );
+    assert_eq!(csv("u,y\n1\n"), "a.csv: line 2 has 1 cell, expected 2 like the header");
     assert_eq!(
         csv("u,y\n1,5,2,5\n"),
-        "a.csv: line 2 has 4 cell(s), expected 2 like the header; decimal commas cannot be told from the commas between \
-         cells: save the file with semicolons between cells, or write decimal points"
+        "a.csv: line 2 has 4 cells, expected 2 like the header: decimal commas look like the commas between cells; save \
+         the file with semicolons between cells, or write decimal points"
     );
     assert_eq!(csv(""), "a.csv: the file is empty, expected a header row and samples");
     assert_eq!(
@@ -147,13 +144,11 @@ fn columns() {
     );
     assert_eq!(
         csv("time,temp\n1,2\n"),
-        "a.csv: no input column: u, u1, u2… are taken by default and the columns are time, temp; name the inputs with \
-         --input"
+        "a.csv: no input column: u, u1, u2… are taken by default and the columns are time, temp; name the inputs"
     );
     assert_eq!(
         csv("u,temp\n1,2\n"),
-        "a.csv: no output column: y, y1, y2… are taken by default and the columns are u, temp; name the outputs with \
-         --output"
+        "a.csv: no output column: y, y1, y2… are taken by default and the columns are u, temp; name the outputs"
     );
     let asked = |inputs: &[&str], outputs: &[&str]| {
         let options = ReadOptions {
@@ -176,6 +171,24 @@ fn columns() {
         "a.csv: column 'flow' is asked for twice: a column is one input or one output"
     );
     assert_eq!(asked(&["flow"], &[]), "no output channel: name at least one output");
+}
+
+#[test]
+fn names_cannot_drive_the_terminal() {
+    let found = csv("a\u{1b}[31mRED\u{7},\u{202e}y\n1,2\n");
+    assert_eq!(
+        found,
+        "a.csv: no input column: u, u1, u2… are taken by default and the columns are a\\u{1b}[31mRED\\u{7}, \\u{202e}y; \
+         name the inputs"
+    );
+    let options = ReadOptions {
+        inputs: names(&["a\u{1b}"]),
+        ..ReadOptions::default()
+    };
+    assert_eq!(
+        message("a.csv", "a\u{1b},y\nx\u{9b},2\n", &options),
+        "a.csv: line 2, column 'a\\u{1b}': 'x\\u{9b}' is not a number"
+    );
 }
 
 #[test]
@@ -268,13 +281,12 @@ fn data_names() {
     assert_eq!(
         error("hair-drier"),
         "no file and no data set 'hair-drier': known names are hair-dryer, heat-exchanger, mr-damper, my-valve, robot-arm; \
-         other names need a folder (--data-dir or INTERVALID_DATA) that holds hair-drier.csv; did you mean 'hair-dryer'?"
+         other names need a data folder that holds hair-drier.csv; did you mean 'hair-dryer'?"
     );
     assert_eq!(
         error("mr-damper"),
-        "the data set 'mr-damper' is not part of this software (source: demo record of MATLAB's System Identification \
-         Toolbox (Wang, Sano, Chen, Huang 2009)): point --data-dir or INTERVALID_DATA at a folder that holds mr-damper.csv \
-         (searched DIR)"
+        "the data set 'mr-damper' does not come with this software (source: demo record of MATLAB's System \
+         Identification Toolbox (Wang, Sano, Chen, Huang 2009)): expected mr-damper.csv in a data folder, searched DIR"
     );
     let missing = folder.path().join("nowhere");
     let error = load(&["mr-damper"], Some(&missing), &ReadOptions::default())
@@ -282,7 +294,7 @@ fn data_names() {
         .to_string();
     assert_eq!(
         error.replace(&missing.display().to_string(), "DIR"),
-        "data folder DIR does not exist: check --data-dir or INTERVALID_DATA"
+        "data folder DIR does not exist"
     );
 }
 
@@ -327,8 +339,7 @@ fn array_files() {
     );
     assert_eq!(
         error("table.npy", &default),
-        "table.npy: no input column: u, u1, u2… are taken by default and the columns are c1, c2, c3; name the inputs with \
-         --input"
+        "table.npy: no input column: u, u1, u2… are taken by default and the columns are c1, c2, c3; name the inputs"
     );
     assert_eq!(
         message("a.mat", "short", &default),

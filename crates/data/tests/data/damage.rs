@@ -87,9 +87,14 @@ fn claims_beyond_the_file_are_not_believed() {
         };
         let error = read(&[&path], &options).expect_err("cannot be read").to_string();
         assert!(
-            ["ends early or is damaged", "no rows", "at most 10000 columns"]
-                .iter()
-                .any(|part| error.contains(part)),
+            [
+                "ends early or is damaged",
+                "no rows",
+                "at most 10000 columns",
+                "values announced"
+            ]
+            .iter()
+            .any(|part| error.contains(part)),
             "{shape}: {error}"
         );
     }

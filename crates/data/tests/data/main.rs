@@ -2,6 +2,7 @@
 
 mod analysis;
 mod bad_input;
+mod bombs;
 mod damage;
 mod known;
 mod properties;

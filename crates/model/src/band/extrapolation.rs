@@ -1,6 +1,6 @@
 //! Where a model has seen data, and where it extrapolates.
 
-use intervalid_data::{Lags, Scaled, ScaledExperiment, write_input_taps};
+use intervalid_data::{Lags, PastOutputs, Regressor, Scaled};
 use nalgebra::{Cholesky, DMatrix};
 use serde::{Deserialize, Serialize};
 
@@ -135,23 +135,14 @@ fn each_regressor(
     lags: Lags,
     mut visit: impl FnMut(&[f64]),
 ) {
-    let experiment: &ScaledExperiment<f64> = &scaled.experiments()[band.experiment];
-    let outputs = experiment.outputs();
-    let mut x = vec![0.0; lags.regressor_len(experiment.inputs(), outputs)];
-    for step in 0..band.len() {
-        let k = band.first + step;
-        write_input_taps(experiment, lags, k, &mut x);
-        for lag in 1..=lags.ny {
-            for output in 0..outputs {
-                x[(lag - 1) * outputs + output] = match k.checked_sub(lag) {
-                    Some(sample) if sample >= band.first => {
-                        to_normalised(output, band.centre[output][sample - band.first])
-                    }
-                    Some(sample) => experiment.output(output)[sample],
-                    None => 0.0,
-                };
-            }
-        }
+    let experiment = &scaled.experiments()[band.experiment];
+    let regressor = Regressor::new(lags, experiment.inputs(), experiment.outputs());
+    let past = PastOutputs::new(0..band.first, band.first);
+    let simulated = |step: usize, output: usize| to_normalised(output, band.centre[output][step]);
+    let mut x = vec![0.0; regressor.len()];
+    for k in band.first..band.first + band.len() {
+        regressor.write_outputs(experiment, &past, k, simulated, &mut x);
+        regressor.write_inputs(experiment, k, &mut x);
         visit(&x);
     }
 }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use intervalid_data::Lags;
+use intervalid_data::{Lags, Regressor};
 use serde::{Deserialize, Serialize};
 
 use crate::config::FitConfig;
@@ -97,16 +97,22 @@ impl Architecture {
         Ok(())
     }
 
+    /// The layout of the regressor x(k).
+    #[must_use]
+    pub fn regressor(&self) -> Regressor {
+        Regressor::new(self.lags, self.inputs, self.outputs)
+    }
+
     /// Length of the regressor x(k).
     #[must_use]
     pub fn regressor_len(&self) -> usize {
-        self.lags.regressor_len(self.inputs, self.outputs)
+        self.regressor().len()
     }
 
     /// How many entries of the regressor are outputs; they come first.
     #[must_use]
     pub fn output_lags_len(&self) -> usize {
-        self.lags.ny * self.outputs
+        self.regressor().output_len()
     }
 
     /// Rows of the read-out: one per output, or mean and s of each.

@@ -1,6 +1,6 @@
 //! From scaled records to the tiles that networks work on.
 
-use intervalid_data::{InitialState, Lags, Scaled, Window};
+use intervalid_data::{InitialState, Lags, PastOutput, PastOutputs, Regressor, Scaled, Window};
 use intervalid_interval::Real;
 
 use crate::network::Batch;
@@ -28,29 +28,26 @@ pub(crate) fn fill<T: Real>(
     for (index, window) in windows.iter().enumerate() {
         let (group, lane) = (index / width, index % width);
         let experiment = &scaled.experiments()[window.experiment];
-        let known = initial.known_outputs(window.start, lags);
+        let regressor = Regressor::new(lags, experiment.inputs(), outputs);
+        let past = PastOutputs::of_run(*window, lags, initial);
+        let first = window.start + 1;
         for output in 0..outputs {
             let measured = experiment.output(output);
-            for lag in 0..lags.ny {
-                let row = (group * lags.ny + lag) * outputs + output;
-                let sample = window.start.checked_sub(lag).filter(|sample| known.contains(sample));
-                batch.start[row * width + lane] = sample.map_or(T::zero(), |sample| measured[sample]);
+            for lag in 1..=lags.ny {
+                let row = group * regressor.output_len() + regressor.output_row(lag, output);
+                batch.start[row * width + lane] = match past.source(first, lag) {
+                    PastOutput::Measured(sample) => measured[sample],
+                    PastOutput::Predicted(_) | PastOutput::Unknown => T::zero(),
+                };
             }
             for step in 0..batch.steps {
                 let row = (group * batch.steps + step) * outputs + output;
-                batch.target[row * width + lane] = measured[window.start + 1 + step];
+                batch.target[row * width + lane] = measured[first + step];
             }
         }
-        let inputs = experiment.inputs();
         for step in 0..batch.steps {
             let x = batch.frames.x_mut(group * batch.steps + step);
-            for tap in 0..lags.input_taps() {
-                let sample = (window.start + 1 + step).checked_sub(lags.nd + tap);
-                for input in 0..inputs {
-                    let row = lags.ny * outputs + tap * inputs + input;
-                    x[row * width + lane] = sample.map_or(T::zero(), |sample| experiment.input(input)[sample]);
-                }
-            }
+            regressor.for_each_input(experiment, first + step, |row, value| x[row * width + lane] = value);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Batches of windows and long runs, both as sequences of tiles `[channel][sample]` (see `intervalid_interval::kernel`).
 
+use intervalid_data::{PastOutput, PastOutputs};
 use intervalid_interval::{Real, kernel};
 
 use super::architecture::{Architecture, NetworkKind};
@@ -158,23 +159,18 @@ impl<T: Real> Batch<T> {
     /// model's own predictions after.
     pub(crate) fn write_output_lags(&mut self, group: usize, step: usize) {
         let row = self.outputs * self.width();
-        let tile = group * self.steps + step;
+        let first = group * self.steps;
         let lags = self.start.len() / (self.groups * row);
-        for lag in 0..lags {
-            let source = if lag < step {
-                let back = group * self.steps + step - 1 - lag;
-                let (from, stride) = if step - 1 - lag < self.warmup {
-                    (&self.target, row)
-                } else {
-                    (&self.y, self.rows * self.width())
-                };
-                &from[back * stride..back * stride + row]
-            } else {
-                let at = (group * lags + lag - step) * row;
-                &self.start[at..at + row]
+        // Steps of the window count as samples; those before it are in `start`.
+        let past = PastOutputs::new(0..self.warmup, 0);
+        for lag in 1..=lags {
+            let source = match past.source(step, lag) {
+                PastOutput::Measured(back) => &self.target[(first + back) * row..][..row],
+                PastOutput::Predicted(back) => &self.y[(first + back) * self.rows * self.width()..][..row],
+                PastOutput::Unknown => &self.start[(group * lags + lag - 1 - step) * row..][..row],
             };
             let len = self.frames.x.len() / self.frames.tiles;
-            self.frames.x[tile * len + lag * row..tile * len + (lag + 1) * row].copy_from_slice(source);
+            self.frames.x[(first + step) * len + (lag - 1) * row..][..row].copy_from_slice(source);
         }
     }
 }

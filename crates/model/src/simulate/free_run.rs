@@ -1,6 +1,6 @@
 //! Free runs of whole records, and their bands.
 
-use intervalid_data::{InitialState, Lags, Scaled, Window, write_input_taps};
+use intervalid_data::{InitialState, Lags, PastOutputs, Regressor, Scaled, Window};
 use intervalid_interval::Real;
 
 use crate::network::{Architecture, Frames, IntervalParameters, Network, Stepper, TILE};
@@ -41,27 +41,15 @@ pub(crate) fn free_run<T: Real>(
     mut step: impl FnMut(usize, &[T], &mut [T]),
 ) -> Option<usize> {
     let experiment = &scaled.experiments()[window.experiment];
-    let (start, outputs) = (window.start, experiment.outputs());
-    let known = initial.known_outputs(start, lags);
+    let outputs = experiment.outputs();
+    let layout = Regressor::new(lags, experiment.inputs(), outputs);
+    let sources = PastOutputs::of_run(window, lags, initial);
     let limit = T::of(DIVERGED);
     for (index, k) in window.predicted().enumerate() {
-        write_input_taps(experiment, lags, k, regressor);
         let (past, rest) = y.split_at_mut(index * outputs);
-        for lag in 1..=lags.ny {
-            let to = &mut regressor[(lag - 1) * outputs..lag * outputs];
-            match k.checked_sub(lag) {
-                Some(sample) if known.contains(&sample) => {
-                    for (output, to) in to.iter_mut().enumerate() {
-                        *to = experiment.output(output)[sample];
-                    }
-                }
-                Some(sample) if sample > start => {
-                    let at = (sample - start - 1) * outputs;
-                    to.copy_from_slice(&past[at..at + outputs]);
-                }
-                _ => to.fill(T::zero()),
-            }
-        }
+        let predicted = |step: usize, output: usize| past[step * outputs + output];
+        layout.write_outputs(experiment, &sources, k, predicted, regressor);
+        layout.write_inputs(experiment, k, regressor);
         let now = &mut rest[..outputs];
         step(index, regressor, now);
         if now.iter().any(|y| y.is_nan() || y.abs() > limit) {

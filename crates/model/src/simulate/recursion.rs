@@ -1,6 +1,6 @@
 //! True interval recursion for analysis: outputs and states fed back as intervals (spec section 3).
 
-use intervalid_data::{Dataset, Part, Window, free_run_windows};
+use intervalid_data::{Dataset, Part, PastOutput, PastOutputs, Window, free_run_windows};
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{IntervalWeights, fill_channels, padded, product, sigmoid, tanh};
 
@@ -217,8 +217,8 @@ impl<T: Real> Recursion<T> {
     ) {
         let (width, from) = (self.width, run.frames.width);
         let lags = model.body.architecture.lags;
-        let known = model.config.initial.known_outputs(window.start, lags);
-        let outputs = model.body.architecture.outputs;
+        let regressor = model.body.architecture.regressor();
+        let sources = PastOutputs::of_run(window, lags, model.config.initial);
         for lane in 0..lanes {
             let step = first + lane + since;
             let frame = run.frames.x(step / from);
@@ -229,12 +229,11 @@ impl<T: Real> Recursion<T> {
             }
             for lag in 1..=lags.ny.min(since) {
                 // Measured outputs of a warm-up stay what they are.
-                if known.contains(&(window.start + 1 + step - lag)) {
+                let PastOutput::Predicted(_) = sources.source(window.start + 1 + step, lag) else {
                     continue;
-                }
+                };
                 let past = &self.past[(since - lag) % lags.ny];
-                for output in 0..outputs {
-                    let row = (lag - 1) * outputs + output;
+                for (output, row) in regressor.output_rows(lag).enumerate() {
                     for (to, from) in self.x.iter_mut().zip(past) {
                         to[row * width + lane] = from[output * width + lane];
                     }

@@ -1,6 +1,6 @@
 //! Levenberg–Marquardt on the error of whole free runs.
 
-use intervalid_data::{InitialState, Scaled, Window};
+use intervalid_data::{InitialState, PastOutput, PastOutputs, Scaled, Window};
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::narx::Narx;
@@ -127,7 +127,8 @@ fn normal_equations(
     initial: InitialState,
 ) -> Option<(DMatrix<f64>, DVector<f64>)> {
     let (parameters, outputs, ny) = (model.theta.len(), model.outputs, model.lags.ny);
-    let width = model.regressor_len();
+    let regressor = model.regressor();
+    let width = regressor.len();
     let mut normal = DMatrix::zeros(parameters, parameters);
     let mut right = DVector::zeros(parameters);
     let mut block = DMatrix::zeros(parameters, BLOCK);
@@ -138,7 +139,7 @@ fn normal_equations(
     let mut ring = vec![vec![0.0; outputs * parameters]; ny + 1];
     for &window in windows {
         let experiment = &scaled.experiments()[window.experiment];
-        let known = initial.known_outputs(window.start, model.lags);
+        let sources = PastOutputs::of_run(window, model.lags, initial);
         ring.iter_mut().for_each(|s| s.fill(0.0));
         let finite = model.run(experiment, window, initial, &mut tape, |step, tape, y| {
             model.differentiate(tape);
@@ -146,13 +147,13 @@ fn normal_equations(
             let mut now = core::mem::take(&mut ring[step % (ny + 1)]);
             now.copy_from_slice(&tape.by_theta);
             for lag in 1..=ny.min(step) {
-                if known.contains(&(k - lag)) {
+                let PastOutput::Predicted(_) = sources.source(k, lag) else {
                     continue;
-                }
+                };
                 let past = &ring[(step - lag) % (ny + 1)];
                 for output in 0..outputs {
                     for from in 0..outputs {
-                        let slope = tape.by_regressor[output * width + (lag - 1) * outputs + from];
+                        let slope = tape.by_regressor[output * width + regressor.output_row(lag, from)];
                         let to = &mut now[output * parameters..(output + 1) * parameters];
                         let past = &past[from * parameters..(from + 1) * parameters];
                         to.iter_mut().zip(past).for_each(|(to, s)| *to += slope * s);

@@ -1,6 +1,6 @@
 //! A small nonlinear ARX model in double precision, with derivatives.
 
-use intervalid_data::{ArxModel, InitialState, Lags, ScaledExperiment, Window, write_input_taps};
+use intervalid_data::{ArxModel, InitialState, Lags, PastOutputs, Regressor, ScaledExperiment, Window};
 use intervalid_model::DIVERGED;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -67,8 +67,12 @@ impl Narx {
         }
     }
 
+    pub(crate) fn regressor(&self) -> Regressor {
+        Regressor::new(self.lags, self.inputs, self.outputs)
+    }
+
     pub(crate) fn regressor_len(&self) -> usize {
-        self.lags.regressor_len(self.inputs, self.outputs)
+        self.regressor().len()
     }
 
     /// As an ARX model, where there is no network.
@@ -200,26 +204,14 @@ impl Narx {
         tape: &mut Tape,
         mut visit: impl FnMut(usize, &mut Tape, &[f64]),
     ) -> bool {
-        let known = initial.known_outputs(window.start, self.lags);
+        let regressor = self.regressor();
+        let sources = PastOutputs::of_run(window, self.lags, initial);
         let steps = window.len - 1;
         let mut past = vec![0.0; steps * self.outputs];
         for (step, k) in window.predicted().enumerate() {
-            write_input_taps(experiment, self.lags, k, &mut tape.regressor);
-            for lag in 1..=self.lags.ny {
-                let to = &mut tape.regressor[(lag - 1) * self.outputs..lag * self.outputs];
-                match k.checked_sub(lag) {
-                    Some(sample) if known.contains(&sample) => {
-                        for (output, to) in to.iter_mut().enumerate() {
-                            *to = experiment.output(output)[sample];
-                        }
-                    }
-                    Some(sample) if sample > window.start => {
-                        let at = (sample - window.start - 1) * self.outputs;
-                        to.copy_from_slice(&past[at..at + self.outputs]);
-                    }
-                    _ => to.fill(0.0),
-                }
-            }
+            let predicted = |step: usize, output: usize| past[step * self.outputs + output];
+            regressor.write_outputs(experiment, &sources, k, predicted, &mut tape.regressor);
+            regressor.write_inputs(experiment, k, &mut tape.regressor);
             let now = &mut past[step * self.outputs..(step + 1) * self.outputs];
             self.step(tape, now);
             if now.iter().any(|y| y.is_nan() || y.abs() > DIVERGED) {

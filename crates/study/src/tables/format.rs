@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
-use intervalid_data::csv_cell;
+use intervalid_data::quote_csv;
 use intervalid_model::{MarginActivation, Strategy};
 
 use super::build::{Mark, StudyTables, Table, TableCell};
@@ -60,7 +60,7 @@ impl StudyTables {
                 for (column, cell) in table.columns.iter().zip(&row.cells) {
                     let fields = [
                         table.kind.id().to_owned(),
-                        csv_cell(&row.dataset).into_owned(),
+                        quote_csv(&row.dataset).into_owned(),
                         column.model.to_string(),
                         column.strategy.map_or("", Strategy::name).to_owned(),
                         column.margin.map_or("", MarginActivation::name).to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::csv_cell;
+use intervalid_data::quote_csv;
 use intervalid_search::SearchInfo;
 
 /// Everything that was tried, the chosen one first. Empty cells are of candidates that left before they were tried on all blocks.
@@ -13,9 +13,9 @@ pub(super) fn candidates_csv(info: &SearchInfo) -> String {
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{:.3},{}",
-            csv_cell(&candidate.name),
+            quote_csv(&candidate.name),
             candidate.model,
-            csv_cell(&candidate.lags.to_string()),
+            quote_csv(&candidate.lags.to_string()),
             candidate.parameters,
             candidate.rounds,
             cell(candidate.score),

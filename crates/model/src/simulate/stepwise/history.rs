@@ -1,6 +1,6 @@
 //! What a simulation knows of the time before its first step.
 
-use intervalid_data::{Channel, InitialState, Lags};
+use intervalid_data::{Channel, InitialState, Lags, Regressor};
 use intervalid_interval::Real;
 
 use crate::error::{ModelError, Result};
@@ -36,7 +36,7 @@ impl HistoryNeeds {
     pub fn new(lags: Lags, initial: InitialState) -> Self {
         let warmup = initial.unscored();
         Self {
-            inputs: lags.nd + lags.nx + warmup,
+            inputs: lags.input_age(lags.nx) + warmup,
             least_inputs: warmup,
             outputs: match initial {
                 InitialState::ZeroPadded => 1,
@@ -103,7 +103,7 @@ pub(super) fn finite(what: &'static str, values: &[f64], channels: &[Channel]) -
 /// The last inputs, normalised, as a ring.
 #[derive(Clone, Debug)]
 pub(super) struct InputTaps<T> {
-    channels: usize,
+    regressor: Regressor,
     samples: usize,
     /// Place of the newest sample.
     newest: usize,
@@ -111,14 +111,15 @@ pub(super) struct InputTaps<T> {
 }
 
 impl<T: Real> InputTaps<T> {
-    /// Room for the inputs that `lags` reach back to, all at the training mean.
-    pub(super) fn new(lags: Lags, channels: usize) -> Self {
-        let samples = lags.nd + lags.input_taps();
+    /// Room for the inputs that x(k) reaches back to, all at the training mean.
+    pub(super) fn new(regressor: Regressor) -> Self {
+        let lags = regressor.lags();
+        let samples = lags.input_age(lags.input_taps());
         Self {
-            channels,
+            regressor,
             samples,
             newest: 0,
-            values: vec![T::zero(); samples * channels],
+            values: vec![T::zero(); samples * regressor.inputs()],
         }
     }
 
@@ -128,21 +129,24 @@ impl<T: Real> InputTaps<T> {
 
     pub(super) fn push(&mut self, sample: impl Iterator<Item = T>) {
         self.newest = (self.newest + self.samples - 1) % self.samples;
-        let at = self.newest * self.channels;
-        for (to, value) in self.values[at..at + self.channels].iter_mut().zip(sample) {
+        let channels = self.regressor.inputs();
+        let at = self.newest * channels;
+        for (to, value) in self.values[at..at + channels].iter_mut().zip(sample) {
             *to = value;
         }
     }
 
     fn sample(&self, age: usize) -> &[T] {
-        let at = (self.newest + age) % self.samples * self.channels;
-        &self.values[at..at + self.channels]
+        let channels = self.regressor.inputs();
+        let at = (self.newest + age) % self.samples * channels;
+        &self.values[at..at + channels]
     }
 
-    /// Writes the taps from the dead time on, newest first.
-    pub(super) fn write(&self, lags: Lags, to: &mut [T]) {
-        for (tap, to) in to.chunks_exact_mut(self.channels.max(1)).enumerate() {
-            to.copy_from_slice(self.sample(lags.nd + tap));
+    /// Writes the inputs of the regressor.
+    pub(super) fn write(&self, x: &mut [T]) {
+        let lags = self.regressor.lags();
+        for tap in 0..lags.input_taps() {
+            x[self.regressor.input_rows(tap)].copy_from_slice(self.sample(lags.input_age(tap)));
         }
     }
 
@@ -161,14 +165,5 @@ impl<T: Real> InputTaps<T> {
 
     pub(super) fn len(&self) -> usize {
         self.values.len()
-    }
-}
-
-/// Moves output lags on by one sample: `[lag][output]`, newest first.
-pub(super) fn push_outputs<T: Copy>(lags: &mut [T], newest: impl ExactSizeIterator<Item = T>) {
-    let outputs = newest.len();
-    lags.copy_within(..lags.len() - outputs, outputs);
-    for (to, value) in lags.iter_mut().zip(newest) {
-        *to = value;
     }
 }

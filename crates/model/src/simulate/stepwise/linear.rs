@@ -1,8 +1,8 @@
 //! ARX, step by step.
 
-use intervalid_data::ArxModel;
+use intervalid_data::{ArxModel, Regressor};
 
-use super::history::{InputTaps, push_outputs};
+use super::history::InputTaps;
 use super::state::MemberState;
 use crate::family::linear::ArxWithBand;
 use crate::interface::ModelInterface;
@@ -13,7 +13,7 @@ pub(super) struct Linear {
     arx: ArxModel,
     half_width: Vec<f64>,
     inputs: InputTaps<f64>,
-    /// Outputs `[lag][output]`, then input taps.
+    layout: Regressor,
     regressor: Vec<f64>,
     prediction: Vec<f64>,
 }
@@ -22,17 +22,15 @@ impl Linear {
     pub(super) fn new(model: &ArxWithBand, interface: &ModelInterface) -> Self {
         let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
         let arx = model.arx.clone();
+        let layout = Regressor::new(arx.lags, inputs, outputs);
         Self {
             half_width: model.half_width.clone(),
-            inputs: InputTaps::new(arx.lags, inputs),
-            regressor: vec![0.0; arx.lags.regressor_len(inputs, outputs)],
+            inputs: InputTaps::new(layout),
+            regressor: vec![0.0; layout.len()],
+            layout,
             prediction: vec![0.0; outputs],
             arx,
         }
-    }
-
-    fn output_lags(&self) -> usize {
-        self.arx.lags.ny * self.prediction.len()
     }
 
     pub(super) fn clear(&mut self) {
@@ -47,21 +45,18 @@ impl Linear {
     }
 
     pub(super) fn push_measured(&mut self, interface: &ModelInterface, sample: &[f64], replace: bool) {
-        let output_lags = self.output_lags();
-        let lags = &mut self.regressor[..output_lags];
         let scales = &interface.normaliser.outputs;
         let measured = scales.iter().zip(sample).map(|(scale, &y)| scale.to_normalised(y));
         if replace {
-            lags.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
+            self.regressor.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
         } else {
-            push_outputs(lags, measured);
+            self.layout.push_outputs(measured, &mut self.regressor);
         }
     }
 
     /// One step on the inputs pushed last. A runaway stays at its last value, as in [`ArxModel::simulate`].
     pub(super) fn step(&mut self, interface: &ModelInterface, bounds: &mut [[f64; 3]]) {
-        let output_lags = self.output_lags();
-        self.inputs.write(self.arx.lags, &mut self.regressor[output_lags..]);
+        self.inputs.write(&mut self.regressor);
         self.arx.step(&self.regressor, &mut self.prediction);
         self.arx.hold_runaways(&mut self.prediction, &self.regressor);
         for (output, bounds) in bounds.iter_mut().enumerate() {
@@ -69,13 +64,14 @@ impl Linear {
             let width = self.half_width[output];
             *bounds = [y - width, y, y + width];
         }
-        push_outputs(&mut self.regressor[..output_lags], self.prediction.iter().copied());
+        self.layout
+            .push_outputs(self.prediction.iter().copied(), &mut self.regressor);
     }
 
     pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {
         let member = MemberState {
             is_sound: true,
-            outputs: self.regressor[..self.output_lags()].to_vec(),
+            outputs: self.regressor[..self.layout.output_len()].to_vec(),
             h: Vec::new(),
             c: Vec::new(),
         };
@@ -84,8 +80,9 @@ impl Linear {
 
     /// Whether a saved state has the sizes of this model.
     pub(super) fn fits(&self, inputs: &[f64], members: &[MemberState]) -> bool {
-        let sized =
-            |saved: &MemberState| saved.outputs.len() == self.output_lags() && saved.h.is_empty() && saved.c.is_empty();
+        let sized = |saved: &MemberState| {
+            saved.outputs.len() == self.layout.output_len() && saved.h.is_empty() && saved.c.is_empty()
+        };
         inputs.len() == self.inputs.len() && members.len() == 1 && members.iter().all(sized)
     }
 

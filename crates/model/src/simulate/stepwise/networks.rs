@@ -1,9 +1,9 @@
 //! Interval networks, one or an ensemble, step by step.
 
-use intervalid_data::Lags;
+use intervalid_data::Regressor;
 use intervalid_interval::Real;
 
-use super::history::{InputTaps, push_outputs};
+use super::history::InputTaps;
 use super::state::MemberState;
 use crate::family::ensemble::{mean_bounds, spread_factor};
 use crate::family::interval::IntervalNetwork;
@@ -14,7 +14,7 @@ use crate::simulate::free_run::DIVERGED;
 /// Networks that run side by side on the same inputs.
 #[derive(Clone, Debug)]
 pub(super) struct IntervalNetworks<T> {
-    lags: Lags,
+    layout: Regressor,
     inputs: InputTaps<T>,
     members: Vec<Member<T>>,
     /// z_α of the widening where members disagree.
@@ -25,9 +25,7 @@ pub(super) struct IntervalNetworks<T> {
 struct Member<T> {
     stepper: Stepper<T>,
     bounds: IntervalStepper<T>,
-    /// Outputs `[lag][output]`, then input taps.
     regressor: Vec<T>,
-    output_lags: usize,
     /// Whether its run has stayed in range; a runaway is left out until the next start.
     is_sound: bool,
     /// `[lower, y, upper]` of each output in its unit.
@@ -37,18 +35,17 @@ struct Member<T> {
 impl<T: Real> IntervalNetworks<T> {
     pub(super) fn new(members: &[IntervalNetwork<T>], coverage: f64) -> Self {
         let architecture = &members[0].architecture;
-        let lags = architecture.lags;
+        let layout = architecture.regressor();
         let member = |network: &IntervalNetwork<T>| Member {
             stepper: Stepper::new(architecture, &network.theta),
             bounds: IntervalStepper::new(architecture, &network.interval_parameters()),
-            regressor: vec![T::zero(); architecture.regressor_len()],
-            output_lags: architecture.output_lags_len(),
+            regressor: vec![T::zero(); layout.len()],
             is_sound: true,
             physical: vec![[0.0; 3]; architecture.outputs],
         };
         Self {
-            lags,
-            inputs: InputTaps::new(lags, architecture.inputs),
+            layout,
+            inputs: InputTaps::new(layout),
             members: members.iter().map(member).collect(),
             spread: spread_factor(coverage),
         }
@@ -76,16 +73,15 @@ impl<T: Real> IntervalNetworks<T> {
     /// Puts measured outputs in the place of the newest ones, or before them.
     pub(super) fn push_measured(&mut self, interface: &ModelInterface, sample: &[f64], replace: bool) {
         for member in &mut self.members {
-            let lags = &mut member.regressor[..member.output_lags];
             let scales = &interface.normaliser.outputs;
             let measured = scales
                 .iter()
                 .zip(sample)
                 .map(|(scale, &y)| T::of(scale.to_normalised(y)));
             if replace {
-                lags.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
+                member.regressor.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
             } else {
-                push_outputs(lags, measured);
+                self.layout.push_outputs(measured, &mut member.regressor);
             }
         }
     }
@@ -98,11 +94,10 @@ impl<T: Real> IntervalNetworks<T> {
                 stepper,
                 bounds,
                 regressor,
-                output_lags,
                 is_sound,
                 physical,
             } = member;
-            self.inputs.write(self.lags, &mut regressor[*output_lags..]);
+            self.inputs.write(regressor);
             let (lower, upper) = bounds.step(regressor, stepper);
             let y = stepper.step(regressor);
             *is_sound = !y.iter().any(|y| y.is_nan() || y.abs() > limit);
@@ -111,7 +106,7 @@ impl<T: Real> IntervalNetworks<T> {
                 let to_physical = |value| interface.normaliser.output_to_physical(output, value);
                 *physical = [lower[output].min(y), y, upper[output].max(y)].map(to_physical);
             }
-            push_outputs(&mut regressor[..*output_lags], y.iter().copied());
+            self.layout.push_outputs(y.iter().copied(), regressor);
         }
         self.combine(bounds)
     }
@@ -139,7 +134,7 @@ impl<T: Real> IntervalNetworks<T> {
         let floats = |values: &[T]| values.iter().map(|value| value.as_f64()).collect::<Vec<f64>>();
         let members = self.members.iter().map(|member| MemberState {
             is_sound: member.is_sound,
-            outputs: floats(&member.regressor[..member.output_lags]),
+            outputs: floats(&member.regressor[..self.layout.output_len()]),
             h: member.stepper.states().map(|(h, _)| floats(h)).collect(),
             c: member.stepper.states().map(|(_, c)| floats(c)).collect(),
         });
@@ -153,7 +148,7 @@ impl<T: Real> IntervalNetworks<T> {
             && members.iter().zip(&self.members).all(|(saved, member)| {
                 let sizes: Vec<usize> = member.stepper.states().map(|(h, _)| h.len()).collect();
                 let fit = |states: &[Vec<f64>]| states.iter().map(Vec::len).eq(sizes.iter().copied());
-                saved.outputs.len() == member.output_lags && fit(&saved.h) && fit(&saved.c)
+                saved.outputs.len() == self.layout.output_len() && fit(&saved.h) && fit(&saved.c)
             })
     }
 
@@ -162,7 +157,7 @@ impl<T: Real> IntervalNetworks<T> {
         self.inputs.restore(inputs);
         for (member, saved) in self.members.iter_mut().zip(members) {
             member.is_sound = saved.is_sound;
-            copy(&mut member.regressor[..member.output_lags], &saved.outputs);
+            copy(&mut member.regressor[..self.layout.output_len()], &saved.outputs);
             for ((h, c), (saved_h, saved_c)) in member.stepper.states_mut().zip(saved.h.iter().zip(&saved.c)) {
                 copy(h, saved_h);
                 copy(c, saved_c);

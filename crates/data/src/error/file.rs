@@ -1,0 +1,383 @@
+//! What can be wrong with a data file.
+
+use std::fmt;
+
+use crate::dataset::ChannelKind;
+use crate::display_name::{did_you_mean, display_name, display_names};
+use crate::error::DataError;
+use crate::read::Position;
+
+/// A file that cannot be read as data, and what is wrong with it.
+#[derive(Debug)]
+pub struct FileError {
+    /// File as it was given.
+    pub file: String,
+    /// What is wrong.
+    pub problem: FileProblem,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", display_name(&self.file), self.problem)
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.problem.source()
+    }
+}
+
+/// What is wrong with a file; [`FileError`] adds which file it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileProblem {
+    /// The file does not exist.
+    #[error("no such file")]
+    FileNotFound,
+    /// The path is a folder.
+    #[error("this is a folder, expected a file")]
+    IsDirectory,
+    /// The operating system refused to read.
+    #[error("cannot be read: {source}")]
+    Io {
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// An extension no reader knows.
+    #[error(
+        "unknown file type '{}': expected .csv, .tsv, .mat, .npz, .npy or .parquet",
+        display_name(extension)
+    )]
+    UnknownExtension {
+        /// The extension, empty if there is none.
+        extension: String,
+    },
+    /// A format that was left out of this build.
+    #[error("this build reads no {format} files: build it with the feature '{feature}'")]
+    FeatureOff {
+        /// Format name.
+        format: &'static str,
+        /// Cargo feature that adds it.
+        feature: &'static str,
+    },
+    /// A file that breaks the rules of its format.
+    #[error("not a readable {format} file: {problem}")]
+    Malformed {
+        /// Format name.
+        format: &'static str,
+        /// What its decoder said.
+        problem: String,
+    },
+    /// A MATLAB file in the HDF5-based format.
+    #[error("this is a MATLAB v7.3 (HDF5) file, expected v5 to v7: save it in MATLAB with save(..., '-v7')")]
+    MatVersion,
+    /// A file without content.
+    #[error("the file is empty, expected a header row and samples")]
+    EmptyFile,
+    /// A file with columns but without samples.
+    #[error("no rows: expected at least one complete sample")]
+    NoRows,
+    /// Text that is not UTF-8.
+    #[error("line {line} is not UTF-8 text: save the file as UTF-8")]
+    NotUtf8 {
+        /// Line number from 1.
+        line: u64,
+    },
+    /// A line too long for a table.
+    #[error("line {line} is longer than {limit} bytes: expected one sample per line")]
+    LongLine {
+        /// Line number from 1.
+        line: u64,
+        /// Longest line accepted, in bytes.
+        limit: usize,
+    },
+    /// A first line that holds numbers only.
+    #[error(
+        "line {line} holds numbers ('{}'), expected column names: add a header row such as u,y",
+        display_name(found)
+    )]
+    NoHeader {
+        /// Line number from 1.
+        line: u64,
+        /// The line.
+        found: String,
+    },
+    /// Cells separated by another character than expected.
+    #[error("the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?}")]
+    Delimiter {
+        /// Character in the header.
+        found: char,
+        /// Character looked for.
+        expected: char,
+    },
+    /// The same in a file that has decimal commas, too.
+    #[error(
+        "the header is separated by {found:?}, expected {expected:?}, and line {line} has decimal commas ('{cell}'): \
+         set the delimiter to {found:?} and the decimal character to ','"
+    )]
+    DelimiterAndDecimal {
+        /// Character in the header.
+        found: char,
+        /// Character looked for.
+        expected: char,
+        /// Line of the first sample.
+        line: u64,
+        /// A number with a decimal comma in it.
+        cell: String,
+    },
+    /// A blank line between rows.
+    #[error(
+        "line {line} is blank, expected a sample: delete the line, or use the missing-sample policy 'split' if \
+         samples are missing there"
+    )]
+    BlankLine {
+        /// Line number from 1.
+        line: u64,
+    },
+    /// A row with too many or too few cells.
+    #[error(
+        "line {line} has {found} cell{}, expected {expected} like the header{}",
+        if *found == 1 { "" } else { "s" },
+        if *decimal_commas {
+            ": decimal commas look like the commas between cells; save the file with semicolons between cells, or write \
+             decimal points"
+        } else {
+            ""
+        }
+    )]
+    RaggedRow {
+        /// Line number from 1.
+        line: u64,
+        /// Cells of the header.
+        expected: usize,
+        /// Cells of the row.
+        found: usize,
+        /// Whether there are twice as many cells as expected, as decimal commas between commas would give.
+        decimal_commas: bool,
+    },
+    /// A cell that is no number.
+    #[error(
+        "{position}, column '{}': '{}' is not a number{cause}",
+        display_name(column),
+        display_name(found)
+    )]
+    NotANumber {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// The cell.
+        found: String,
+        /// Why it may look like one.
+        cause: NotANumberCause,
+    },
+    /// An infinite cell.
+    #[error("{position}, column '{}': {found} is not finite", display_name(column))]
+    NonFiniteCell {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// The value.
+        found: f64,
+    },
+    /// A missing sample where the policy is to refuse.
+    #[error(
+        "{position}, column '{}': missing sample (empty or NaN): fill it, or use the missing-sample policy 'split' to \
+         start a new experiment there",
+        display_name(column)
+    )]
+    MissingSample {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+    },
+    /// An empty experiment label.
+    #[error("{position}: the experiment label is empty: expected a name or number")]
+    NoExperimentLabel {
+        /// Line or row.
+        position: Position,
+    },
+    /// An experiment label that comes back after another.
+    #[error(
+        "{position}: experiment '{}' appears again after another one: rows of one experiment must follow each other",
+        display_name(label)
+    )]
+    ExperimentReappears {
+        /// Line or row.
+        position: Position,
+        /// The label.
+        label: String,
+    },
+    /// A column name that occurs twice in the file.
+    #[error("column '{}' occurs twice: column names must be unique", display_name(column))]
+    DuplicateColumn {
+        /// Column name.
+        column: String,
+    },
+    /// A column asked for twice.
+    #[error(
+        "column '{}' is asked for twice: a column is one input or one output",
+        display_name(column)
+    )]
+    ColumnTwice {
+        /// Column name.
+        column: String,
+    },
+    /// A column the file does not have.
+    #[error(
+        "no column '{}': the columns are {}{}",
+        display_name(column),
+        display_names(available),
+        did_you_mean(closest)
+    )]
+    MissingColumn {
+        /// Column name.
+        column: String,
+        /// Columns of the file.
+        available: Vec<String>,
+        /// The column that may be meant.
+        closest: Option<String>,
+    },
+    /// No column has a default name.
+    #[error(
+        "no {kind} column: {0}, {0}1, {0}2… are taken by default and the columns are {1}; name the {kind}s",
+        kind.default_letter(),
+        display_names(available)
+    )]
+    NoDefaultColumns {
+        /// Whether inputs or outputs are missing.
+        kind: ChannelKind,
+        /// Columns of the file.
+        available: Vec<String>,
+    },
+    /// Files with different channels.
+    #[error(
+        "the {kind}s are {}, expected {} as in {}: all experiments must have the same channels",
+        display_names(found),
+        display_names(expected),
+        display_name(first)
+    )]
+    UnequalFiles {
+        /// Whether inputs or outputs differ.
+        kind: ChannelKind,
+        /// Channels of this file.
+        found: Vec<String>,
+        /// Channels of the first file.
+        expected: Vec<String>,
+        /// The first file.
+        first: String,
+    },
+    /// An array that is no column or table of samples.
+    #[error("array '{}' is {}: {expected}", display_name(array), display_name(found))]
+    ArrayShape {
+        /// Array name.
+        array: String,
+        /// Its shape or type.
+        found: String,
+        /// What a channel needs.
+        expected: ArrayExpectation,
+    },
+    /// More values than may be read.
+    #[error("{found} values announced for the chosen columns, expected at most {limit}")]
+    TooManyValues {
+        /// Values of the chosen columns, as the file announces them.
+        found: u64,
+        /// The most that are read.
+        limit: u64,
+    },
+    /// A small file that holds very many values.
+    #[error("{file_bytes} bytes expand to {values} values: set the largest number of samples if this is meant")]
+    Expansion {
+        /// Values of the chosen columns, as the file announces them.
+        values: u64,
+        /// Size of the file.
+        file_bytes: u64,
+    },
+    /// Arrays of different lengths.
+    #[error(
+        "array '{}' has {found} rows, expected {expected} like '{}': one row per sample in all arrays",
+        display_name(array),
+        display_name(first)
+    )]
+    ArrayLengths {
+        /// Array name.
+        array: String,
+        /// Its rows.
+        found: u64,
+        /// Rows of the first array.
+        expected: u64,
+        /// Name of the first array.
+        first: String,
+    },
+}
+
+impl FileProblem {
+    /// The error of a file with this problem.
+    pub(crate) fn of(self, file: &str) -> DataError {
+        DataError::File(FileError {
+            file: file.to_owned(),
+            problem: self,
+        })
+    }
+}
+
+/// Why a cell that is no number may look like one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotANumberCause {
+    /// It does not look like one.
+    Unknown,
+    /// It has a decimal comma, in a file that is read with decimal points.
+    DecimalComma,
+    /// It has a decimal point, in a file that is read with decimal commas.
+    DecimalPoint,
+}
+
+impl fmt::Display for NotANumberCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "",
+            Self::DecimalComma => ": set the decimal character to ',', or write decimal points",
+            Self::DecimalPoint => ": expected a decimal comma and no point",
+        })
+    }
+}
+
+/// What an array must be to hold channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrayExpectation {
+    /// One or two dimensions.
+    TwoDimensions,
+    /// Samples down the rows: a single row is one sample.
+    SamplesDownRows,
+    /// No more columns than this.
+    FewerColumns {
+        /// The most that are accepted.
+        most: u64,
+    },
+    /// A MATLAB variable of real numbers, neither sparse nor inside another.
+    MatlabNumbers,
+    /// A NumPy type of real numbers.
+    NumpyNumbers,
+    /// A Parquet column of real numbers, not nested.
+    FlatNumbers,
+}
+
+impl fmt::Display for ArrayExpectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TwoDimensions => f.write_str("expected one column per channel, at most two dimensions"),
+            Self::SamplesDownRows => f.write_str("time runs down the rows, so this is one sample: transpose it"),
+            Self::FewerColumns { most } => write!(f, "expected at most {most} columns, one per channel"),
+            Self::MatlabNumbers => {
+                f.write_str("expected a full array of real numbers: save the numbers as their own variable")
+            }
+            Self::NumpyNumbers => f.write_str("expected real numbers (bool, integers, float32 or float64)"),
+            Self::FlatNumbers => f.write_str("expected a flat column of real numbers"),
+        }
+    }
+}
