@@ -74,7 +74,7 @@
 
   document.querySelectorAll("[data-runs]").forEach((select) => {
     select.addEventListener("change", () => {
-      document.querySelectorAll(`#${select.dataset.runs} .run`).forEach((run) => { run.hidden = run.dataset.run !== select.value; });
+      document.getElementById(select.dataset.runs).querySelectorAll(".run").forEach((run) => { run.hidden = run.dataset.run !== select.value; });
     });
   });
 

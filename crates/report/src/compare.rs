@@ -1,14 +1,14 @@
 //! Fitted models side by side, a linear one always among them.
 
-use intervalid_model::Metrics;
-use serde::Serialize;
-use serde_json::Value;
+use intervalid_model::{Method, Metrics};
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{BarsChart, Chart, Reference};
 use crate::column::rounded;
 use crate::error::{ReportError, Result};
-use crate::page::Page;
-use crate::table::{METRIC_HEADINGS, metrics_of};
+use crate::fit::{BaselineView, FitContent};
+use crate::page::{Content, Page};
+use crate::table::{Heading, MetricRow, metric_headings};
 use crate::text::asked;
 
 /// One fit of a comparison.
@@ -21,43 +21,47 @@ pub struct Comparison<'a> {
 }
 
 /// Everything on the page.
-#[derive(Serialize)]
-struct Content {
-    title: String,
-    lead: Vec<String>,
-    cautions: Vec<String>,
-    headings: Vec<(&'static str, &'static str)>,
-    rows: Vec<Row>,
-    charts: Vec<Chart>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CompareContent {
+    pub(crate) title: String,
+    pub(crate) lead: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) charts: Vec<Chart>,
     /// Simulations of the test part, one entry per fit.
-    runs: Vec<Simulation>,
-    commands: Vec<String>,
+    pub(crate) runs: Vec<Simulation>,
+    pub(crate) commands: Vec<String>,
 }
 
-#[derive(Clone, Serialize)]
-struct Row {
-    fit: String,
-    model: String,
-    dataset: String,
-    output: String,
-    asked: String,
-    cells: Vec<Value>,
-    kept: Value,
-    train_seconds: Option<f64>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) fit: String,
     /// Short name, for charts.
-    #[serde(skip)]
-    category: String,
-    #[serde(skip)]
-    coverage: f64,
-    #[serde(skip)]
-    numbers: Metrics,
+    pub(crate) category: String,
+    pub(crate) model: String,
+    pub(crate) dataset: String,
+    pub(crate) output: String,
+    pub(crate) coverage: f64,
+    pub(crate) asked: String,
+    pub(crate) cells: Vec<String>,
+    pub(crate) kept: Option<bool>,
+    pub(crate) numbers: Metrics,
+    pub(crate) train_seconds: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct Simulation {
-    fit: String,
-    model: String,
-    charts: Vec<Value>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Simulation {
+    pub(crate) fit: String,
+    pub(crate) model: String,
+    pub(crate) charts: Vec<Chart>,
+}
+
+/// A fit with the content of its page.
+#[derive(Clone, Copy)]
+struct Fit<'a> {
+    name: &'a str,
+    content: &'a FitContent,
 }
 
 /// The page of several fits. Where none of them is linear, the linear model that every fit is judged beside is a row of
@@ -66,93 +70,91 @@ struct Simulation {
 /// # Errors
 /// [`ReportError::Compare`] if there is nothing to compare, or a page is not that of a fit.
 pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
-    if fits.is_empty() {
+    let fits: Vec<Fit<'_>> = fits
+        .iter()
+        .map(|fit| {
+            let name = fit.name;
+            let content = fit.page.as_fit();
+            let content = content.ok_or_else(|| refused(format!("{name} is not the page of a fit")))?;
+            Ok(Fit { name, content })
+        })
+        .collect::<Result<_>>()?;
+    let Some(first) = fits.first() else {
         return Err(refused("no fit was named"));
-    }
+    };
     let mut rows = Vec::new();
-    for fit in fits {
-        let data = fit.page.data();
-        if data["kind"] != "fit" {
-            return Err(refused(format!("{} is not a fit", fit.name)));
-        }
-        let own = list(&data["metrics"]).iter().filter(|row| row["name"] == "test");
-        rows.extend(own.map(|row| self::row(fit.name, data, row, &text(&data["label"]))));
+    for fit in &fits {
+        let own = fit.content.metrics.iter().filter(|row| row.name == "test");
+        rows.extend(own.map(|row| Row {
+            train_seconds: Some(fit.content.train_seconds),
+            ..self::row(fit.name, fit.content, row, &fit.content.label)
+        }));
     }
-    if let Some((fit, label)) = linear_of(fits) {
-        let data = fit.page.data();
-        let baseline = list(&data["baseline"]["rows"]);
+    if let Some((fit, baseline)) = linear_of(&fits) {
         let name = format!("beside {}", fit.name);
-        rows.extend(baseline.iter().map(|row| Row {
-            train_seconds: None,
+        rows.extend(baseline.rows.iter().map(|row| Row {
             category: "linear ARX".to_owned(),
-            ..self::row(&name, data, row, &label)
+            ..self::row(&name, fit.content, row, &baseline.name)
         }));
     }
     let mut cautions = Vec::new();
-    let differs = |key: &str| fits.iter().any(|fit| fit.page.data()[key] != fits[0].page.data()[key]);
-    if differs("dataset") {
+    if fits.iter().any(|fit| fit.content.dataset != first.content.dataset) {
         cautions.push("These fits are of different data sets: their numbers do not compare.".to_owned());
     }
-    if differs("coverage") {
+    if fits
+        .iter()
+        .any(|fit| fit.content.coverage.total_cmp(&first.content.coverage).is_ne())
+    {
         cautions.push("Different coverages were asked: widths and scores do not compare.".to_owned());
     }
     let names: Vec<String> = fits.iter().map(|fit| fit.name.to_owned()).collect();
-    let content = Content {
+    let content = CompareContent {
         title: format!("Comparison of {}", names.join(", ")),
         lead: vec![verdict(&rows)],
         cautions,
-        headings: METRIC_HEADINGS.to_vec(),
+        headings: metric_headings(),
         charts: charts(&rows),
         runs: fits.iter().map(simulation).collect(),
         rows,
         commands: vec![format!("intervalid compare {}", names.join(" "))],
     };
-    Ok(Page::new("compare", content))
+    Ok(Page::new(Content::Compare(Box::new(content))))
 }
 
 /// Name and metrics of the linear model that the page of a fit has beside it; means where there are several outputs.
 #[must_use]
 pub fn linear_baseline(page: &Page) -> Option<(String, Metrics)> {
-    let baseline = &page.data()["baseline"];
-    let row = list(&baseline["rows"]).last()?;
-    Some((text(&baseline["name"]), metrics_of(&row["numbers"])))
+    let baseline = page.as_fit()?.baseline.as_ref()?;
+    let row = baseline.rows.last()?;
+    Some((baseline.name.clone(), row.numbers))
 }
 
 fn refused(reason: impl Into<String>) -> ReportError {
     ReportError::Compare { reason: reason.into() }
 }
 
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
 /// The linear baseline to show, if no fit is linear itself: that of the first fit.
-fn linear_of<'a>(fits: &'a [Comparison<'a>]) -> Option<(&'a Comparison<'a>, String)> {
-    if fits.iter().any(|fit| fit.page.data()["model"] == "arx") {
+fn linear_of<'a, 'b>(fits: &'b [Fit<'a>]) -> Option<(&'b Fit<'a>, &'a BaselineView)> {
+    if fits.iter().any(|fit| fit.content.model.method() == Method::Linear) {
         return None;
     }
     fits.iter()
-        .find_map(|fit| linear_baseline(fit.page).map(|(label, _)| (fit, label)))
+        .find_map(|fit| fit.content.baseline.as_ref().map(|baseline| (fit, baseline)))
 }
 
-fn row(fit: &str, data: &Value, row: &Value, model: &str) -> Row {
-    let coverage = data["coverage"].as_f64().unwrap_or(0.0);
+fn row(fit: &str, content: &FitContent, row: &MetricRow, model: &str) -> Row {
     Row {
         fit: fit.to_owned(),
         category: fit.to_owned(),
         model: model.to_owned(),
-        dataset: text(&data["dataset"]),
-        output: text(&row["output"]),
-        asked: asked(coverage),
-        cells: list(&row["cells"]).to_vec(),
-        kept: row["kept"].clone(),
-        train_seconds: data["train_seconds"].as_f64(),
-        coverage,
-        numbers: metrics_of(&row["numbers"]),
+        dataset: content.dataset.clone(),
+        output: row.output.clone(),
+        coverage: content.coverage,
+        asked: asked(content.coverage),
+        cells: row.cells.clone(),
+        kept: row.kept,
+        numbers: row.numbers,
+        train_seconds: None,
     }
 }
 
@@ -167,7 +169,7 @@ fn verdict(rows: &[Row]) -> String {
         return "None of the simulations has metrics.".to_owned();
     };
     let kept = match best.kept {
-        Value::Bool(true) => "and holds what was asked",
+        Some(true) => "and holds what was asked",
         _ => "but holds less than was asked",
     };
     format!(
@@ -222,16 +224,18 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
 }
 
 /// The first run of the test part; all of them are zoomed together.
-fn simulation(fit: &Comparison<'_>) -> Simulation {
-    let data = fit.page.data();
-    let test = list(&data["parts"]).iter().find(|part| part["name"] == "test");
-    let mut charts = test.map_or_else(Vec::new, |part| list(&part["runs"][0]["charts"]).to_vec());
+fn simulation(fit: &Fit<'_>) -> Simulation {
+    let test = fit.content.parts.iter().find(|part| part.name == "test");
+    let run = test.and_then(|part| part.runs.first());
+    let mut charts = run.map_or_else(Vec::new, |run| run.charts.clone());
     for chart in &mut charts {
-        chart["sync"] = "compare".into();
+        if let Chart::Band(band) = chart {
+            "compare".clone_into(&mut band.sync);
+        }
     }
     Simulation {
         fit: fit.name.to_owned(),
-        model: text(&data["label"]),
+        model: fit.content.label.clone(),
         charts,
     }
 }

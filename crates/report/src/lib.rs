@@ -11,6 +11,7 @@
 //! | [`study_page`] | the folder of a study |
 
 mod chart;
+mod check;
 mod column;
 mod compare;
 mod error;

@@ -1,13 +1,15 @@
 //! Metrics as the cells of a table.
 
 use intervalid_model::Metrics;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::text::{percent, significant};
 
+/// A heading, and what it means.
+pub(crate) type Heading = (String, String);
+
 /// Headings of [`metric_cells`], with what they mean.
-pub(crate) const METRIC_HEADINGS: [(&str, &str); 8] = [
+const METRIC_HEADINGS: [(&str, &str); 8] = [
     ("n", "scored samples"),
     (
         "RMSE",
@@ -36,8 +38,15 @@ pub(crate) const METRIC_HEADINGS: [(&str, &str); 8] = [
     ("worst 100", "least PICP of 100 consecutive samples"),
 ];
 
+/// The headings as a page keeps them.
+pub(crate) fn metric_headings() -> Vec<Heading> {
+    METRIC_HEADINGS
+        .map(|(name, meaning)| (name.to_owned(), meaning.to_owned()))
+        .to_vec()
+}
+
 /// One row of a table of metrics.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MetricRow {
     /// What the numbers are of.
     pub(crate) name: String,
@@ -79,9 +88,4 @@ fn metric_cells(metrics: &Metrics) -> Vec<String> {
     let cells = metric_texts(metrics).into_iter().chain([worst]);
     let cells = cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned()));
     [metrics.n.to_string()].into_iter().chain(cells).collect()
-}
-
-/// The metrics that the data of a page hold.
-pub(crate) fn metrics_of(value: &Value) -> Metrics {
-    serde_json::from_value(value.clone()).unwrap_or_default()
 }

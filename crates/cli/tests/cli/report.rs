@@ -136,16 +136,31 @@ fn a_comparison_has_a_linear_model() {
 fn mistakes_are_one_message() {
     let folder = Folder::new();
     folder.write("empty/readme.txt", "nothing here");
-    folder.write("old/metrics.json", "{\"test\": {}}");
+    let metrics =
+        "{\"dataset\": \"a\", \"model\": \"arx\", \"coverage\": 0.9, \"train_seconds\": 1, \"test\": {\"rmse\": 1}}";
+    folder.write("old/metrics.json", metrics);
+    folder.write("other/metrics.json", "{\"test\": {}}");
     folder.write("damaged/report.json", "{\"format\": 1, \"kind\"");
     folder.write("newer/report.json", "{\"format\": 7, \"kind\": \"fit\"}");
-    let cases: [&[&str]; 6] = [
+    let old = include_str!("../../../report/tests/fixtures/fit-0.1.0.json");
+    let chart = old.find("{\"band_label\"").expect("a chart");
+    let end = chart + old[chart..].find("},\"y_label\"").expect("its end");
+    let end = end + old[end..].find('}').expect("a bracket");
+    folder.write(
+        "chartless/report.json",
+        format!("{}[]{}", &old[..chart], &old[end + 1..]),
+    );
+    folder.write("chartless/metrics.json", metrics);
+    let cases: [&[&str]; 9] = [
         &["report", "nowhere"],
         &["report", "empty"],
         &["report", "old"],
         &["report", "damaged"],
         &["report", "newer", "--out", "page.html"],
         &["compare", "old", "--out", "page.html"],
+        &["compare", "other"],
+        &["report", "chartless"],
+        &["compare", "chartless", "--out", "page.html"],
     ];
     let transcripts: Vec<String> = cases.iter().map(|case| folder.transcript(case)).collect();
     assert_snapshot!(transcripts.join("\n"));

@@ -2,7 +2,7 @@
 
 use intervalid_data::Dataset;
 use intervalid_model::{Aligned, Band, ROLLING_WINDOW, align, coverage_by_horizon};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::runs::axis;
 use crate::chart::{BarsChart, Chart, LinesChart, Reference, ScatterChart, Series, SeriesStyle};
@@ -16,14 +16,14 @@ const BINS: usize = 20;
 const POINTS: usize = 4000;
 
 /// Coverage of one output.
-#[derive(Serialize)]
-pub(super) struct CoverageView {
-    output: String,
-    rolling: Option<Chart>,
-    horizon: Option<Chart>,
-    scatter: Chart,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CoverageView {
+    pub(crate) output: String,
+    pub(crate) rolling: Option<Chart>,
+    pub(crate) horizon: Option<Chart>,
+    pub(crate) scatter: Chart,
     /// Width against error in words.
-    reading: String,
+    pub(crate) reading: String,
 }
 
 pub(super) fn views(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Vec<CoverageView>> {

@@ -1,19 +1,19 @@
 //! Which parameters and inputs carry the uncertainty.
 
 use intervalid_model::{ChannelElasticity, Elasticity, LayerElasticity, Model, Role};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{BarsChart, Chart, HeatChart};
 use crate::column::rounded;
 
 /// Elasticity of an interval network.
-#[derive(Serialize)]
-pub(super) struct ElasticityView {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ElasticityView {
     /// Input channels of the first layer.
-    channels: Option<Chart>,
+    pub(crate) channels: Option<Chart>,
     /// A map per layer.
-    layers: Vec<Chart>,
-    reading: String,
+    pub(crate) layers: Vec<Chart>,
+    pub(crate) reading: String,
 }
 
 /// `None` of models without interval parameters.

@@ -11,13 +11,13 @@ mod search;
 mod story;
 
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{AutoInfo, Band, Evaluation, Model, TrainInfo, evaluate};
-use serde::Serialize;
+use intervalid_model::{AutoInfo, Band, Evaluation, Model, ModelKind, TrainInfo, evaluate};
+use serde::{Deserialize, Serialize};
 
 use crate::chart::Chart;
 use crate::error::Result;
-use crate::page::Page;
-use crate::table::{METRIC_HEADINGS, MetricRow};
+use crate::page::{Content, Page};
+use crate::table::{Heading, MetricRow, metric_headings};
 use crate::text::{asked, reading};
 
 pub use baseline::Baseline;
@@ -61,40 +61,40 @@ pub struct FitReport<'a> {
 }
 
 /// Everything on the page.
-#[derive(Serialize)]
-struct Content {
-    title: String,
-    dataset: String,
-    model: String,
-    label: String,
-    coverage: f64,
-    asked: String,
-    lead: Vec<String>,
-    cautions: Vec<String>,
-    facts: Vec<story::Fact>,
-    parts: Vec<runs::PartView>,
-    headings: Vec<(&'static str, &'static str)>,
-    metrics: Vec<MetricRow>,
-    readings: Vec<String>,
-    search: Option<search::SearchView>,
-    extrapolation: Option<String>,
-    baseline: Option<BaselineView>,
-    residuals: Vec<residuals::ResidualView>,
-    coverage_charts: Vec<coverage::CoverageView>,
-    history: Vec<Chart>,
-    stages: Vec<String>,
-    elasticity: Option<elasticity::ElasticityView>,
-    data: data::DataView,
-    config: String,
-    commands: Vec<String>,
-    train_seconds: f64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FitContent {
+    pub(crate) title: String,
+    pub(crate) dataset: String,
+    pub(crate) model: ModelKind,
+    pub(crate) label: String,
+    pub(crate) coverage: f64,
+    pub(crate) asked: String,
+    pub(crate) lead: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) facts: Vec<story::Fact>,
+    pub(crate) parts: Vec<runs::PartView>,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) metrics: Vec<MetricRow>,
+    pub(crate) readings: Vec<String>,
+    pub(crate) search: Option<search::SearchView>,
+    pub(crate) extrapolation: Option<String>,
+    pub(crate) baseline: Option<BaselineView>,
+    pub(crate) residuals: Vec<residuals::ResidualView>,
+    pub(crate) coverage_charts: Vec<coverage::CoverageView>,
+    pub(crate) history: Vec<Chart>,
+    pub(crate) stages: Vec<String>,
+    pub(crate) elasticity: Option<elasticity::ElasticityView>,
+    pub(crate) data: data::DataView,
+    pub(crate) config: String,
+    pub(crate) commands: Vec<String>,
+    pub(crate) train_seconds: f64,
 }
 
 /// The linear model beside the fitted one.
-#[derive(Serialize)]
-struct BaselineView {
-    name: String,
-    rows: Vec<MetricRow>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BaselineView {
+    pub(crate) name: String,
+    pub(crate) rows: Vec<MetricRow>,
 }
 
 /// The page of a fit.
@@ -119,10 +119,10 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
     let judged = report.parts.iter().find(|part| !part.bands.is_empty());
     let bands = judged.map_or(&[][..], |part| part.bands);
     let story = story::tell(report, &evaluations);
-    let content = Content {
+    let content = FitContent {
         title: format!("{}: {}", dataset.name(), story.model),
         dataset: dataset.name().to_owned(),
-        model: model.kind().to_string(),
+        model: model.kind(),
         label: story.model,
         coverage,
         asked: asked(coverage),
@@ -130,7 +130,7 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         cautions: story.cautions,
         facts: story.facts,
         parts: runs::views(report)?,
-        headings: METRIC_HEADINGS.to_vec(),
+        headings: metric_headings(),
         metrics,
         readings: evaluations.first().map_or_else(Vec::new, |(_, evaluation)| {
             let outputs = evaluation.outputs.iter();
@@ -154,7 +154,7 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         commands: report.commands.to_vec(),
         train_seconds: report.info.duration.as_secs_f64(),
     };
-    Ok(Page::new("fit", content))
+    Ok(Page::new(Content::Fit(Box::new(content))))
 }
 
 /// A row per output, and their mean where there are several.

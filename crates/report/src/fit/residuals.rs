@@ -2,7 +2,7 @@
 
 use intervalid_data::Dataset;
 use intervalid_model::{Aligned, Band, align};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, LinesChart, Reference, Series, SeriesStyle};
 use crate::column::rounded;
@@ -15,13 +15,13 @@ const LAGS: usize = 40;
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// Residuals of one output.
-#[derive(Serialize)]
-pub(super) struct ResidualView {
-    output: String,
-    autocorrelation: Chart,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ResidualView {
+    pub(crate) output: String,
+    pub(crate) autocorrelation: Chart,
     /// One per input.
-    cross: Vec<Chart>,
-    readings: Vec<String>,
+    pub(crate) cross: Vec<Chart>,
+    pub(crate) readings: Vec<String>,
 }
 
 pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualView>> {

@@ -2,7 +2,7 @@
 
 use intervalid_data::Dataset;
 use intervalid_model::{Band, align};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::FitReport;
 use crate::chart::{Axis, BandChart, Chart};
@@ -14,20 +14,20 @@ use crate::text::{asked, count, labelled};
 const SHOWN: usize = 40;
 
 /// One part of the record.
-#[derive(Serialize)]
-pub(super) struct PartView {
-    name: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PartView {
+    pub(crate) name: String,
     /// What is known at its start, and what is left out.
-    note: String,
-    runs: Vec<RunView>,
+    pub(crate) note: String,
+    pub(crate) runs: Vec<RunView>,
 }
 
 /// One free run.
-#[derive(Serialize)]
-struct RunView {
-    name: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunView {
+    pub(crate) name: String,
     /// One per output.
-    charts: Vec<Chart>,
+    pub(crate) charts: Vec<Chart>,
 }
 
 pub(super) fn views(report: &FitReport<'_>) -> Result<Vec<PartView>> {

@@ -1,7 +1,7 @@
 //! How a model was found, and what its bands promise.
 
 use intervalid_model::{AutoInfo, CandidateInfo};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text::{count, percent, significant};
 
@@ -9,24 +9,24 @@ use crate::text::{count, percent, significant};
 const SHOWN: usize = 20;
 
 /// A search in words and as a table.
-#[derive(Serialize)]
-pub(super) struct SearchView {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SearchView {
     /// Kind and sentence.
-    findings: Vec<(String, String)>,
-    candidates: Vec<CandidateRow>,
+    pub(crate) findings: Vec<(String, String)>,
+    pub(crate) candidates: Vec<CandidateRow>,
     /// Candidates that the table leaves out.
-    more: usize,
-    words: Vec<String>,
-    cautions: Vec<String>,
-    guarantees: Vec<String>,
+    pub(crate) more: usize,
+    pub(crate) words: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) guarantees: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct CandidateRow {
-    name: String,
-    chosen: bool,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CandidateRow {
+    pub(crate) name: String,
+    pub(crate) chosen: bool,
     /// Score, RMSE, width, inside, parameters, time.
-    cells: Vec<String>,
+    pub(crate) cells: Vec<String>,
 }
 
 pub(super) fn view(info: &AutoInfo) -> SearchView {

@@ -2,7 +2,7 @@
 
 use intervalid_data::InitialState;
 use intervalid_model::{Evaluation, Method, Metrics, Model};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::FitReport;
 use crate::text::{asked, count, listed, percent, significant};
@@ -19,13 +19,22 @@ pub(super) struct Story {
 }
 
 /// One number that matters.
-#[derive(Serialize)]
-pub(super) struct Fact {
-    label: &'static str,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fact {
+    label: String,
     value: String,
     note: String,
-    /// `good`, `bad` or nothing.
-    tone: &'static str,
+    tone: Tone,
+}
+
+/// How a number is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Tone {
+    #[serde(rename = "")]
+    Plain,
+    Good,
+    Bad,
 }
 
 /// Tells what was done and what came of it; the first evaluation judges.
@@ -152,15 +161,15 @@ fn numbers(report: &FitReport<'_>, metrics: &Metrics, coverage: f64) -> Vec<Fact
     let beside = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
         value.map_or_else(String::new, |value| format!("linear ARX: {}", text(value)))
     };
-    let fact = |label, value: Option<f64>, note: String, text: &dyn Fn(f64) -> String, tone| {
+    let fact = |label: &str, value: Option<f64>, note: String, text: &dyn Fn(f64) -> String, tone: Tone| {
         value.map(|value| Fact {
-            label,
+            label: label.to_owned(),
             value: text(value),
             note,
             tone,
         })
     };
-    let tone = |good: bool| if good { "good" } else { "bad" };
+    let tone = |good: bool| if good { Tone::Good } else { Tone::Bad };
     let size = |value: f64| format!("{}{unit}", significant(value, 3));
     let fit = |value: f64| format!("{value:.1} %");
     let facts = [
@@ -169,35 +178,35 @@ fn numbers(report: &FitReport<'_>, metrics: &Metrics, coverage: f64) -> Vec<Fact
             metrics.picp,
             format!("asked: {}", asked(coverage)),
             &percent,
-            metrics.picp.map_or("", |picp| tone(picp >= coverage)),
+            metrics.picp.map_or(Tone::Plain, |picp| tone(picp >= coverage)),
         ),
         fact(
             "mean width",
             metrics.pinaw,
             "of the output's range".to_owned(),
             &percent,
-            "",
+            Tone::Plain,
         ),
         fact(
             "RMSE",
             metrics.rmse,
             beside(linear.and_then(|it| it.rmse), &size),
             &size,
-            "",
+            Tone::Plain,
         ),
         fact(
             "fit",
             metrics.fit_percent,
             beside(linear.and_then(|it| it.fit_percent), &fit),
             &fit,
-            "",
+            Tone::Plain,
         ),
         fact(
             "interval score",
             metrics.interval_score,
             beside(linear.and_then(|it| it.interval_score), &size),
             &size,
-            "",
+            Tone::Plain,
         ),
     ];
     facts.into_iter().flatten().collect()

@@ -273,3 +273,54 @@ fn a_study() {
     assert_eq!(left, serde_json::json!(["hair-dryer, ARX, 90 % asked"]));
     opened.was_quiet();
 }
+
+/// Markup and scripts where text is expected.
+const HOSTILE: &str = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>'\"&";
+
+/// Every text of a page made hostile, but for those that name a kind, a style, a model or hold numbers.
+fn poison(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => text.push_str(HOSTILE),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(poison),
+        serde_json::Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(name, _)| !["kind", "style", "model", "data", "tone", "version"].contains(&name.as_str()))
+            .for_each(|(_, value)| poison(value)),
+        _ => {}
+    }
+}
+
+#[test]
+fn hostile_data_stay_text() {
+    let mut data: serde_json::Value =
+        serde_json::from_str(include_str!("../fixtures/fit-0.1.0.json")).expect("an old page");
+    let record = data["data"].take();
+    poison(&mut data);
+    data["data"] = record;
+    data["data"]["channels"][0]["name"] = HOSTILE.into();
+    let page = Page::from_json(&data.to_string()).expect("its form is right");
+    assert!(page.to_html().expect("a page").matches("<script").count() > 5);
+    let Some(mut opened) = Opened::new(&page, "hostile") else {
+        return;
+    };
+    opened.all_drawn();
+    // A legend of a heat map, its readout, and the legend again.
+    opened
+        .tab
+        .evaluate("document.querySelector('.chart-heat').scrollIntoView()");
+    opened
+        .tab
+        .wait("document.querySelector('.chart-heat .readout').textContent.includes('window.hit')");
+    assert_eq!(opened.tab.evaluate("document.querySelectorAll('main img').length"), 0);
+    assert_eq!(opened.tab.evaluate("String(window.hit)"), "undefined");
+    opened.was_quiet();
+    // What got into the page all the same would not run.
+    opened.tab.evaluate(
+        "(() => { const script = document.createElement('script'); script.textContent = 'window.hit = 1'; document.body.append(script); \
+         const box = document.createElement('div'); box.innerHTML = '<img src=\"data:,\" onerror=\"window.hit=1\">'; document.body.append(box); })()",
+    );
+    opened
+        .tab
+        .evaluate("new Promise((resolve) => setTimeout(resolve, 200))");
+    assert_eq!(opened.tab.evaluate("String(window.hit)"), "undefined");
+}
