@@ -8,7 +8,7 @@ use crate::column::rounded;
 use crate::error::{ReportError, Result};
 use crate::fit::{BaselineView, FitContent};
 use crate::page::{Content, Page};
-use crate::table::{Heading, MetricRow, metric_headings};
+use crate::table::{Heading, MEAN, MetricRow, metric_cells, metric_headings};
 use crate::text::asked;
 
 /// One fit of a comparison.
@@ -99,13 +99,15 @@ pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
     }
     let mut cautions = Vec::new();
     if fits.iter().any(|fit| fit.content.dataset != first.content.dataset) {
-        cautions.push("These fits are of different data sets: their numbers do not compare.".to_owned());
+        cautions.push("These fits are of different data sets, so their numbers are not comparable.".to_owned());
     }
     if fits
         .iter()
         .any(|fit| fit.content.coverage.total_cmp(&first.content.coverage).is_ne())
     {
-        cautions.push("Different coverages were asked: widths and scores do not compare.".to_owned());
+        cautions.push(
+            "These fits have different coverage targets, so their widths and scores are not comparable.".to_owned(),
+        );
     }
     let names: Vec<String> = fits.iter().map(|fit| fit.name.to_owned()).collect();
     let content = CompareContent {
@@ -143,6 +145,11 @@ fn linear_of<'a, 'b>(fits: &'b [Fit<'a>]) -> Option<(&'b Fit<'a>, &'a BaselineVi
 }
 
 fn row(fit: &str, content: &FitContent, row: &MetricRow, model: &str) -> Row {
+    let mut numbers = row.numbers;
+    // Version 0.1.0 kept means over different units.
+    if row.output == MEAN {
+        (numbers.rmse, numbers.interval_score) = (None, None);
+    }
     Row {
         fit: fit.to_owned(),
         category: fit.to_owned(),
@@ -151,31 +158,34 @@ fn row(fit: &str, content: &FitContent, row: &MetricRow, model: &str) -> Row {
         output: row.output.clone(),
         coverage: content.coverage,
         asked: asked(content.coverage),
-        cells: row.cells.clone(),
+        cells: metric_cells(&numbers),
         kept: row.kept,
-        numbers: row.numbers,
+        numbers,
         train_seconds: None,
     }
 }
 
-/// Who has the least interval score among those that hold what was asked, and whether that is the linear model.
+/// Who has the lowest interval score, or with several outputs the best mean fit, and whether its band holds.
 fn verdict(rows: &[Row]) -> String {
     let output = rows.last().map_or("", |row| row.output.as_str());
-    let mut judged: Vec<&Row> = rows.iter().filter(|row| row.output == output).collect();
-    judged.retain(|row| row.numbers.interval_score.is_some());
-    let score = |row: &&Row| row.numbers.interval_score.unwrap_or(f64::INFINITY);
-    let best = judged.iter().copied().min_by(|a, b| score(a).total_cmp(&score(b)));
-    let Some(best) = best else {
-        return "None of the simulations has metrics.".to_owned();
+    let judged = rows.iter().filter(|row| row.output == output);
+    // Scores of several outputs have no common unit.
+    let (measure, cost): (&str, fn(&Metrics) -> Option<f64>) = match output == MEAN {
+        true => ("the best mean fit", |metrics| metrics.fit_percent.map(|fit| -fit)),
+        false => (
+            "the lowest interval score, which combines width and misses,",
+            |metrics| metrics.interval_score,
+        ),
+    };
+    let costs = judged.filter_map(|row| cost(&row.numbers).map(|cost| (row, cost)));
+    let Some((best, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return "None of the simulations has metrics to compare.".to_owned();
     };
     let kept = match best.kept {
-        Some(true) => "and holds what was asked",
-        _ => "but holds less than was asked",
+        Some(true) => "and reaches its coverage target",
+        _ => "but misses its coverage target",
     };
-    format!(
-        "On the test part {} ({}) has the least interval score, which counts width and misses together, {kept}.",
-        best.model, best.fit
-    )
+    format!("On the test part {} ({}) has {measure} {kept}.", best.model, best.fit)
 }
 
 fn charts(rows: &[Row]) -> Vec<Chart> {
@@ -198,9 +208,9 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
     };
     let asked = Reference {
         value: 100.0 * coverage,
-        label: format!("asked {}", asked(coverage)),
+        label: format!("target {}", asked(coverage)),
     };
-    vec![
+    let mut charts = vec![
         chart(
             "Inside the band",
             "PICP (%)",
@@ -213,14 +223,19 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
             |m| m.pinaw.map(|width| 100.0 * width),
             Vec::new(),
         ),
-        chart("Error", "RMSE", |m| m.rmse, Vec::new()),
-        chart(
-            "Interval score",
-            "score, less is better",
-            |m| m.interval_score,
-            Vec::new(),
-        ),
-    ]
+    ];
+    if output == MEAN {
+        charts.push(chart("Mean fit", "fit (%)", |m| m.fit_percent, Vec::new()));
+        return charts;
+    }
+    charts.push(chart("Error", "RMSE", |m| m.rmse, Vec::new()));
+    charts.push(chart(
+        "Interval score",
+        "score (lower is better)",
+        |m| m.interval_score,
+        Vec::new(),
+    ));
+    charts
 }
 
 /// The first run of the test part; all of them are zoomed together.

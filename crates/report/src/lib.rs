@@ -27,4 +27,4 @@ pub use fit::{Baseline, FitReport, PartBands, fit_page};
 pub use page::Page;
 pub use study::study_page;
 pub use table::metric_texts;
-pub use text::{asked, count, percent, reading, significant};
+pub use text::{CoverageVerdict, MeasuredCoverage, asked, count, independent_share, percent, reading, significant};

@@ -4,7 +4,7 @@ use intervalid_model::{EpochRecord, Stage, TrainInfo};
 
 use crate::chart::{Chart, LinesChart, Series, SeriesStyle};
 use crate::column::rounded;
-use crate::text::significant;
+use crate::text::{count, significant};
 
 /// Losses, weights of the losses where they moved, and the learning rate.
 pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
@@ -82,15 +82,25 @@ pub(super) fn charts(info: &TrainInfo) -> Vec<Chart> {
     charts
 }
 
+/// What a stage trains.
+fn purpose(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Crisp => "Training the weights",
+        Stage::Margins => "Training the margins of the weights",
+        Stage::Joint => "Training weights and margins together",
+        Stage::Likelihood => "Training mean and spread by likelihood",
+    }
+}
+
 /// One sentence per stage.
 pub(super) fn stages(info: &TrainInfo) -> Vec<String> {
     let stages = info.stages.iter();
     stages
         .map(|stage| {
             format!(
-                "Stage {}: {} epochs, the best was {} (validation loss {}); {}.",
-                stage.stage.name(),
-                stage.epochs,
+                "{} took {} and kept epoch {}, the best on the validation part (loss {}): {}.",
+                purpose(stage.stage),
+                count(stage.epochs, "epoch"),
                 stage.best_epoch,
                 significant(stage.best_loss, 3),
                 stage.stopped

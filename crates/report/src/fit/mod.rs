@@ -18,7 +18,7 @@ use crate::chart::Chart;
 use crate::error::Result;
 use crate::page::{Content, Page};
 use crate::table::{Heading, MetricRow, metric_headings};
-use crate::text::{asked, reading};
+use crate::text::{asked, independent_share, reading};
 
 pub use baseline::Baseline;
 
@@ -104,16 +104,17 @@ pub(crate) struct BaselineView {
 pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
     let (dataset, model) = (report.dataset, report.model);
     let coverage = model.config().coverage;
+    let independent = report.search.and_then(|info| independent_share(&info.calibration));
     let mut evaluations: Vec<(&str, Evaluation)> = Vec::new();
     for part in report.parts.iter().filter(|part| !part.bands.is_empty()) {
         evaluations.push((part.name, evaluate(dataset, part.bands, coverage)?));
     }
     let mut metrics: Vec<MetricRow> = Vec::new();
     for (name, evaluation) in &evaluations {
-        metrics.extend(rows(name, evaluation, coverage));
+        metrics.extend(rows(name, evaluation, coverage, independent));
         if *name == "test" && !report.online.is_empty() {
             let online = evaluate(dataset, report.online, coverage)?;
-            metrics.extend(rows("test, online band", &online, coverage));
+            metrics.extend(rows("test, online band", &online, coverage, independent));
         }
     }
     let judged = report.parts.iter().find(|part| !part.bands.is_empty());
@@ -135,14 +136,14 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         readings: evaluations.first().map_or_else(Vec::new, |(_, evaluation)| {
             let outputs = evaluation.outputs.iter();
             outputs
-                .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage)))
+                .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage, independent)))
                 .collect()
         }),
         search: report.search.map(search::view),
-        extrapolation: report.extrapolated.map(search::extrapolation),
+        extrapolation: report.extrapolated.and_then(search::extrapolation),
         baseline: report.baseline.map(|baseline| BaselineView {
             name: baseline.label(),
-            rows: rows(&baseline.label(), &baseline.test, coverage),
+            rows: rows(&baseline.label(), &baseline.test, coverage, independent),
         }),
         residuals: residuals::views(dataset, bands)?,
         coverage_charts: coverage::views(dataset, bands, coverage)?,
@@ -158,13 +159,13 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
 }
 
 /// A row per output, and their mean where there are several.
-fn rows(name: &str, evaluation: &Evaluation, coverage: f64) -> Vec<MetricRow> {
+fn rows(name: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Vec<MetricRow> {
     let outputs = evaluation.outputs.iter();
     let mut rows: Vec<MetricRow> = outputs
-        .map(|(output, metrics)| MetricRow::new(name, output, *metrics, coverage))
+        .map(|(output, metrics)| MetricRow::new(name, output, *metrics, coverage, independent))
         .collect();
     if rows.len() > 1 {
-        rows.push(MetricRow::new(name, "all (mean)", evaluation.all, coverage));
+        rows.push(MetricRow::mean(name, evaluation, coverage, independent));
     }
     rows
 }

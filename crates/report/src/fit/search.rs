@@ -33,15 +33,16 @@ pub(super) fn view(info: &AutoInfo) -> SearchView {
     let mut words = vec![format!("Why this one: {}.", info.why)];
     if info.members > 1 {
         words.push(format!(
-            "The model is the mean of {}, bands and simulations alike, each fitted to training and validation part without one block.",
+            "The model averages {}, simulations and bands alike; each was fitted to the training and validation parts with one block \
+             left out.",
             count(info.members, "network")
         ));
     } else {
-        words.push("The model was fitted again to training and validation part together.".to_owned());
+        words.push("The model was then refitted to the training and validation parts together.".to_owned());
     }
     let calibration = &info.calibration;
     words.push(format!(
-        "Its band was scaled to the {} quantile of errors on {} in {}, which tell as much as {:.0} independent ones.",
+        "Its band is scaled to the {} quantile of the errors on {} in {}, worth about as much as {:.0} independent samples.",
         percent(calibration.level),
         count(calibration.samples, "held-out sample"),
         count(calibration.blocks, "block"),
@@ -49,7 +50,7 @@ pub(super) fn view(info: &AutoInfo) -> SearchView {
     ));
     if info.capped {
         words.push(format!(
-            "The time given ran out after {} of the search.",
+            "Time ran out after {} of the search.",
             count(info.rounds, "round")
         ));
     }
@@ -83,16 +84,19 @@ fn row(candidate: &CandidateInfo) -> CandidateRow {
     }
 }
 
-/// How much of the test part the model had to extrapolate to.
-pub(super) fn extrapolation(flags: &[Vec<bool>]) -> String {
-    let total = flags.iter().map(Vec::len).sum::<usize>().max(1);
+/// How much of the test part the model had to extrapolate to; `None` without a test part.
+pub(super) fn extrapolation(flags: &[Vec<bool>]) -> Option<String> {
+    let total = flags.iter().map(Vec::len).sum::<usize>();
+    if total == 0 {
+        return None;
+    }
     let outside = flags.iter().flatten().filter(|is_outside| **is_outside).count();
     if outside == 0 {
-        return "All samples of the test part lie in the region of the training data.".to_owned();
+        return Some("All test samples lie within the region that the training data cover.".to_owned());
     }
-    format!(
-        "{} ({outside}) of the test samples lie outside the region of the training data: shaded in the chart, a column \
-         `extrapolated` in predictions.csv.",
+    Some(format!(
+        "{} of the test samples ({outside}) lie outside the region that the training data cover; they are shaded in the chart and \
+         marked in the column `extrapolated` of predictions.csv.",
         percent(outside as f64 / total as f64)
-    )
+    ))
 }

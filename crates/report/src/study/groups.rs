@@ -65,7 +65,7 @@ pub(super) fn views(store: &Store, spec: &Spec, runs: &[RunRecord]) -> Result<Ve
         views.push(GroupView {
             id: group_id(&cell),
             name: format!(
-                "{}, {}, {} asked",
+                "{}, {}, target {}",
                 cell.dataset,
                 model_label(&cell),
                 asked(cell.coverage)
@@ -83,7 +83,10 @@ pub(super) fn views(store: &Store, spec: &Spec, runs: &[RunRecord]) -> Result<Ve
 fn run_view(run: &RunRecord) -> RunView {
     let coverage = run.cell.coverage;
     let (metrics, reason) = match &run.state {
-        RunState::Done(result) => (Some(MetricRow::new("", "", result.test.all, coverage)), String::new()),
+        RunState::Done(result) => (
+            Some(MetricRow::new("", "", result.test.all, coverage, None)),
+            String::new(),
+        ),
         RunState::Failed { reason } => (None, reason.clone()),
     };
     RunView {

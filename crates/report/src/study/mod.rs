@@ -52,8 +52,8 @@ pub fn study_page(folder: &Path) -> Result<Page> {
             count(spec.coverages.len(), "coverage"),
             count(spec.seeds.len(), "seed"),
         ),
-        "Numbers are of the test part, mean ± sample standard deviation over the seeds, in the units of the paper. Nothing on this \
-         page was computed for it: it shows what the study recorded."
+        "Numbers are of the test part, mean ± sample standard deviation over the seeds, in the units of the paper. This page \
+         shows what the study recorded; nothing was computed again."
             .to_owned(),
     ];
     let mut cautions = Vec::new();

@@ -270,7 +270,7 @@ fn a_study() {
     );
     let left = "[...document.querySelectorAll('.group')].filter((group) => !group.hidden).map((group) => group.querySelector('summary').textContent)";
     let left = opened.tab.evaluate(left);
-    assert_eq!(left, serde_json::json!(["hair-dryer, ARX, 90 % asked"]));
+    assert_eq!(left, serde_json::json!(["hair-dryer, ARX, target 90 %"]));
     opened.was_quiet();
 }
 

@@ -105,7 +105,7 @@ pub(super) fn results(rows: &[&ModelRow], prepared: &Prepared, output: &Output) 
          CWC    PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))), as shares; lower is better\n",
     ))?;
     for row in rows {
-        output.story(format_args!("{}: {}", row.name, reading(row.metrics(), COVERAGE)))?;
+        output.story(format_args!("{}: {}", row.name, reading(row.metrics(), COVERAGE, None)))?;
     }
     if rows
         .iter()
