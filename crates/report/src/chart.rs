@@ -11,6 +11,10 @@ use crate::column::Column;
 pub(crate) enum Chart {
     /// Measured output, simulation and band over time.
     Band(BandChart),
+    /// An input over time, in step with the outputs.
+    Input(InputChart),
+    /// Several models on the same samples.
+    Overlay(OverlayChart),
     /// Lines over a common axis.
     Lines(LinesChart),
     /// Half-width against error, a point per sample.
@@ -50,6 +54,35 @@ pub(crate) struct BandChart {
     pub(crate) extrapolated: Vec<[usize; 2]>,
     /// Charts with the same name are zoomed together.
     pub(crate) sync: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct InputChart {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y_label: String,
+    pub(crate) values: Column,
+    /// As in [`BandChart`].
+    pub(crate) sync: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OverlayChart {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y_label: String,
+    pub(crate) measured: Column,
+    pub(crate) models: Vec<OverlayModel>,
+    /// As in [`BandChart`].
+    pub(crate) sync: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OverlayModel {
+    pub(crate) name: String,
+    pub(crate) prediction: Column,
+    pub(crate) lower: Column,
+    pub(crate) upper: Column,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -17,7 +17,9 @@ impl FitContent {
         }
         for (part_index, part) in self.parts.iter().enumerate() {
             for (run_index, run) in part.runs.iter().enumerate() {
-                charts(&format!("parts[{part_index}].runs[{run_index}].charts"), &run.charts)?;
+                let at = format!("parts[{part_index}].runs[{run_index}]");
+                charts(&format!("{at}.charts"), &run.charts)?;
+                charts(&format!("{at}.inputs"), &run.inputs)?;
             }
         }
         for (index, view) in self.residuals.iter().enumerate() {
@@ -28,18 +30,17 @@ impl FitContent {
             let at = format!("coverage_charts[{index}]");
             let named = [("rolling", &view.rolling), ("horizon", &view.horizon)];
             for (name, optional) in named {
-                optional
-                    .iter()
-                    .try_for_each(|found| chart(&format!("{at}.{name}"), found))?;
+                if let Some(found) = optional {
+                    chart(&format!("{at}.{name}"), found)?;
+                }
             }
             chart(&format!("{at}.scatter"), &view.scatter)?;
         }
         charts("history", &self.history)?;
         if let Some(elasticity) = &self.elasticity {
-            let channels = elasticity.channels.iter();
-            channels
-                .into_iter()
-                .try_for_each(|found| chart("elasticity.channels", found))?;
+            if let Some(channels) = &elasticity.channels {
+                chart("elasticity.channels", channels)?;
+            }
             charts("elasticity.layers", &elasticity.layers)?;
         }
         Ok(())
@@ -53,6 +54,7 @@ impl CompareContent {
             cells(&format!("rows[{index}]"), &row.cells, &self.headings)?;
         }
         charts("charts", &self.charts)?;
+        charts("overlays", &self.overlays)?;
         for (index, run) in self.runs.iter().enumerate() {
             charts(&format!("runs[{index}].charts"), &run.charts)?;
         }
@@ -82,10 +84,9 @@ impl StudyContent {
                     }
                 }
             }
-            let optional = group.chart.iter();
-            optional
-                .into_iter()
-                .try_for_each(|found| chart(&format!("groups[{index}].chart"), found))?;
+            if let Some(found) = &group.chart {
+                chart(&format!("groups[{index}].chart"), found)?;
+            }
         }
         Ok(())
     }
@@ -139,6 +140,25 @@ fn charts(at: &str, charts: &[Chart]) -> Result<()> {
 fn chart(at: &str, chart: &Chart) -> Result<()> {
     match chart {
         Chart::Band(spec) => band(at, spec),
+        Chart::Input(spec) => {
+            axis(&format!("{at}.x"), &spec.x)?;
+            column(&format!("{at}.values"), &spec.values).map(drop)
+        }
+        Chart::Overlay(spec) => {
+            axis(&format!("{at}.x"), &spec.x)?;
+            let n = column(&format!("{at}.measured"), &spec.measured)?;
+            for (index, model) in spec.models.iter().enumerate() {
+                let columns = [
+                    ("prediction", &model.prediction),
+                    ("lower", &model.lower),
+                    ("upper", &model.upper),
+                ];
+                for (name, found) in columns {
+                    same(&format!("{at}.models[{index}].{name}"), found, n, "as in `measured`")?;
+                }
+            }
+            Ok(())
+        }
         Chart::Lines(spec) => {
             for (index, series) in spec.series.iter().enumerate() {
                 let at = format!("{at}.series[{index}].values");

@@ -3,7 +3,7 @@
 use intervalid_model::{Method, Metrics};
 use serde::{Deserialize, Serialize};
 
-use crate::chart::{BarsChart, Chart, Reference};
+use crate::chart::{BandChart, BarsChart, Chart, OverlayChart, OverlayModel, Reference};
 use crate::column::rounded;
 use crate::error::{ReportError, Result};
 use crate::fit::{BaselineView, FitContent};
@@ -29,6 +29,9 @@ pub(crate) struct CompareContent {
     pub(crate) headings: Vec<Heading>,
     pub(crate) rows: Vec<Row>,
     pub(crate) charts: Vec<Chart>,
+    /// All models on one chart per output, where their test parts are the same; formats before 2 have none.
+    #[serde(default)]
+    pub(crate) overlays: Vec<Chart>,
     /// Simulations of the test part, one entry per fit.
     pub(crate) runs: Vec<Simulation>,
     pub(crate) commands: Vec<String>,
@@ -100,6 +103,10 @@ pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
     let mut cautions = Vec::new();
     if fits.iter().any(|fit| fit.content.dataset != first.content.dataset) {
         cautions.push("These fits are of different data sets, so their numbers are not comparable.".to_owned());
+    } else if !have_one_test_part(&fits) {
+        cautions.push(
+            "The test parts of these fits are not the same samples, so their numbers are not comparable.".to_owned(),
+        );
     }
     if fits
         .iter()
@@ -116,6 +123,7 @@ pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
         cautions,
         headings: metric_headings(),
         charts: charts(&rows),
+        overlays: overlays(&fits),
         runs: fits.iter().map(simulation).collect(),
         rows,
         commands: vec![format!("intervalid compare {}", names.join(" "))],
@@ -173,7 +181,7 @@ fn verdict(rows: &[Row]) -> String {
     let (measure, cost): (&str, fn(&Metrics) -> Option<f64>) = match output == MEAN {
         true => ("the best mean fit", |metrics| metrics.fit_percent.map(|fit| -fit)),
         false => (
-            "the lowest interval score, which combines width and misses,",
+            "the lowest interval score, which weighs width against misses,",
             |metrics| metrics.interval_score,
         ),
     };
@@ -183,7 +191,7 @@ fn verdict(rows: &[Row]) -> String {
     };
     let kept = match best.kept {
         Some(true) => "and reaches its coverage target",
-        _ => "but misses its coverage target",
+        _ => "but falls short of its coverage target",
     };
     format!("On the test part {} ({}) has {measure} {kept}.", best.model, best.fit)
 }
@@ -236,6 +244,59 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
         Vec::new(),
     ));
     charts
+}
+
+/// The charts of the first run of the test part, one per output.
+fn test_charts<'a>(fit: &Fit<'a>) -> Vec<&'a BandChart> {
+    let test = fit.content.parts.iter().find(|part| part.name == "test");
+    let run = test.and_then(|part| part.runs.first());
+    let charts = run.map_or(&[][..], |run| &run.charts);
+    charts
+        .iter()
+        .filter_map(|chart| match chart {
+            Chart::Band(band) => Some(band),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether two charts show the same measured samples.
+fn is_same_record(a: &BandChart, b: &BandChart) -> bool {
+    a.x == b.x && a.y_label == b.y_label && a.measured == b.measured
+}
+
+fn have_one_test_part(fits: &[Fit<'_>]) -> bool {
+    let all: Vec<Vec<&BandChart>> = fits.iter().map(test_charts).collect();
+    let same =
+        |a: &[&BandChart], b: &[&BandChart]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_record(a, b));
+    all.windows(2).all(|pair| same(&pair[0], &pair[1]))
+}
+
+/// A chart per output with all models, where there are several on the same samples.
+fn overlays(fits: &[Fit<'_>]) -> Vec<Chart> {
+    if fits.len() < 2 || !have_one_test_part(fits) {
+        return Vec::new();
+    }
+    let all: Vec<Vec<&BandChart>> = fits.iter().map(test_charts).collect();
+    let outputs = all[0].iter().enumerate();
+    outputs
+        .map(|(output, first)| {
+            let models = fits.iter().zip(&all).map(|(fit, charts)| OverlayModel {
+                name: format!("{} ({})", fit.name, fit.content.label),
+                prediction: charts[output].prediction.clone(),
+                lower: charts[output].lower.clone(),
+                upper: charts[output].upper.clone(),
+            });
+            Chart::Overlay(OverlayChart {
+                title: format!("{}: all models", first.title),
+                x: first.x.clone(),
+                y_label: first.y_label.clone(),
+                measured: first.measured.clone(),
+                models: models.collect(),
+                sync: "compare".to_owned(),
+            })
+        })
+        .collect()
 }
 
 /// The first run of the test part; all of them are zoomed together.

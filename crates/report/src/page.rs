@@ -20,7 +20,8 @@ use crate::study::StudyContent;
 /// | format | what it added |
 /// |---|---|
 /// | 1 | everything that version 0.1.0 wrote |
-const FORMAT: u64 = 1;
+/// | 2 | inputs of the runs, overlays in comparisons |
+const FORMAT: u64 = 2;
 
 const TEMPLATES: [(&str, &str); 5] = [
     ("page.html", include_str!("../templates/page.html")),
