@@ -315,3 +315,55 @@ fn simulation(fit: &Fit<'_>) -> Simulation {
         charts,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(first: &Page, second: &Page) -> CompareContent {
+        let fits = [("one", first), ("two", second)].map(|(name, page)| Comparison { name, page });
+        match compare_page(&fits).expect("two fits").content() {
+            Content::Compare(content) => (**content).clone(),
+            _ => panic!("a comparison"),
+        }
+    }
+
+    #[test]
+    fn models_are_laid_over_one_another_where_their_samples_are_the_same() {
+        let old = include_str!("../tests/fixtures/fit-0.1.0.json");
+        let page = Page::from_json(old).expect("an old page");
+        let same = compared(&page, &page);
+        assert_eq!(
+            (same.overlays.len(), same.cautions.len()),
+            (2, 0),
+            "one chart per output"
+        );
+        let means: Vec<&Row> = same.rows.iter().filter(|row| row.output == MEAN).collect();
+        assert!(
+            means
+                .iter()
+                .all(|row| row.numbers.rmse.is_none() && row.cells[1] == "–")
+        );
+        assert!(same.lead[0].contains("the best mean fit"), "{:?}", same.lead);
+
+        let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
+        data["parts"][0]["runs"][0]["charts"][0]["x"]["start"] = 7.0.into();
+        let other = Page::from_json(&data.to_string()).expect("a page");
+        let different = compared(&page, &other);
+        assert!(different.overlays.is_empty());
+        assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
+        let comparison = compare_page(&[Comparison {
+            name: "one",
+            page: &page,
+        }])
+        .expect("a page");
+        let nested = [Comparison {
+            name: "two",
+            page: &comparison,
+        }];
+        assert_eq!(
+            compare_page(&nested).expect_err("no fit").to_string(),
+            "cannot compare: two is not the page of a fit"
+        );
+    }
+}

@@ -154,6 +154,11 @@ impl Page {
         })?)
     }
 
+    #[cfg(test)]
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
     /// What the page of a fit shows; `None` of other pages.
     pub(crate) fn as_fit(&self) -> Option<&FitContent> {
         match &self.content {
