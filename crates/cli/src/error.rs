@@ -141,7 +141,10 @@ impl From<ReportError> for Failure {
         match error {
             ReportError::Model(error) => error.into(),
             ReportError::Study(error) => error.into(),
-            ReportError::Compare { .. } | ReportError::Format { .. } => Self::input(error),
+            ReportError::Compare { .. }
+            | ReportError::Json(_)
+            | ReportError::NewerFormat { .. }
+            | ReportError::Field { .. } => Self::input(error),
             _ => Self::run(error),
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use intervalid_data::Channel;
 use intervalid_model::{CWC_ETA, Evaluation, Metrics};
-use intervalid_report::{metric_texts, reading};
+use intervalid_report::{independent_share, metric_texts, reading};
 use intervalid_search::SearchInfo;
 use intervalid_workflow::{Extrapolation, FitOutcome};
 
@@ -33,6 +33,10 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
     if let Some(info) = &result.search {
         search(info, output)?;
     }
+    let independent = result
+        .search
+        .as_ref()
+        .and_then(|info| independent_share(&info.calibration));
     let parts = [
         ("test part", &result.test),
         ("test part, band following the measurements", &result.test_online),
@@ -44,7 +48,13 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
                 output.story("")?;
                 // Two tables without headings would be a riddle, with --quiet too.
                 output.heading(format_args!("Free run over the {name}:"))?;
-                metrics(evaluation, &model.interface().outputs, result.coverage, output)?;
+                metrics(
+                    evaluation,
+                    &model.interface().outputs,
+                    result.coverage,
+                    independent,
+                    output,
+                )?;
             }
             None if name.contains(',') => {}
             None => output.story(format_args!("\nThere is no {name}."))?,
@@ -114,11 +124,12 @@ fn search(info: &SearchInfo, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A row per output, and what the coverage means.
+/// A row per output, and what the coverage means; `independent` is the share of samples that are worth an independent one.
 pub(crate) fn metrics(
     evaluation: &Evaluation,
     outputs: &[Channel],
     coverage: f64,
+    independent: Option<f64>,
     output: &Output,
 ) -> Result<(), Failure> {
     let header = ["output", "RMSE", "fit", "PICP", "PINAW", "CWC", "score", "asked"];
@@ -135,7 +146,7 @@ pub(crate) fn metrics(
     }
     output.result(table(&header, &[1, 2, 3, 4, 5, 6, 7], rows))?;
     for (name, metrics) in &evaluation.outputs {
-        output.story(format_args!("{name}: {}", reading(metrics, coverage)))?;
+        output.story(format_args!("{name}: {}", reading(metrics, coverage, independent)))?;
     }
     output.story(format_args!(
         "CWC = PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))) as shares, score = interval score; less is better."

@@ -2,6 +2,12 @@
 const charts = (() => {
   const FONT = "12px system-ui, 'Segoe UI', Roboto, Arial, sans-serif";
   const groups = new Map();
+  // Records longer than this open at their worst stretch, with all of it below.
+  const LONG = 5000;
+  const STRETCH = 1000;
+  const WINDOW = 100;
+  // Plots under one another have the same room for their vertical axis.
+  const ALIGNED = { size: 58 };
 
   // Sixteen-bit steps between low and high in base64; the largest step stands for a missing value.
   function decode(column) {
@@ -22,6 +28,15 @@ const charts = (() => {
     const size = Math.abs(value);
     return size >= 1e6 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
   }
+
+  // Legends say values at the cursor; without one there are none.
+  const value = (_, raw) => raw === null || raw === undefined ? "" : number(raw);
+  const idle = {
+    hooks: {
+      ready: (u) => u.root.classList.add("idle"),
+      setCursor: (u) => u.root.classList.toggle("idle", u.cursor.left < 0 || u.cursor.idx === null || u.cursor.idx === undefined),
+    },
+  };
 
   function axis(label, extra) {
     return Object.assign({
@@ -64,45 +79,66 @@ const charts = (() => {
     return { width, height: width < 500 ? 260 : 320 };
   }
 
-  // Dashed lines with a name at their right end.
+  // Dashed lines with a name at their right end, on a plate so that nothing runs through it.
   function references(lines) {
     return (u) => {
       const { ctx, bbox } = u;
       const scale = devicePixelRatio;
       ctx.save();
-      ctx.strokeStyle = ctx.fillStyle = theme.colour("outside");
+      ctx.strokeStyle = theme.colour("outside");
       ctx.lineWidth = 1.5 * scale;
       ctx.setLineDash([6 * scale, 4 * scale]);
       ctx.font = `${11 * scale}px system-ui, sans-serif`;
       ctx.textAlign = "right";
-      for (const line of lines) {
-        const y = Math.round(u.valToPos(line.value, "y", true));
-        if (!(y >= bbox.top && y <= bbox.top + bbox.height)) continue;
+      ctx.textBaseline = "middle";
+      const shown = lines.map((line) => ({ label: line.label, y: Math.round(u.valToPos(line.value, "y", true)) }))
+        .filter(({ y }) => y >= bbox.top && y <= bbox.top + bbox.height);
+      for (const { y } of shown) {
         ctx.beginPath();
         ctx.moveTo(bbox.left, y);
         ctx.lineTo(bbox.left + bbox.width, y);
         ctx.stroke();
-        const below = y < bbox.top + 16 * scale;
-        ctx.fillText(line.label, bbox.left + bbox.width - 4 * scale, y + (below ? 13 : -4) * scale);
+      }
+      const [height, gap, right] = [15 * scale, 3 * scale, bbox.left + bbox.width - 4 * scale];
+      for (const { label, y } of shown.filter((line) => line.label)) {
+        // Above its line, unless that is outside or on another line.
+        const isFree = (middle) => middle - height / 2 >= bbox.top && middle + height / 2 <= bbox.top + bbox.height &&
+          shown.every((other) => Math.abs(other.y - middle) > height / 2);
+        const places = [y - height / 2 - gap, y + height / 2 + gap];
+        const middle = places.find(isFree) ?? places[y - bbox.top < height + gap ? 1 : 0];
+        const width = ctx.measureText(label).width + 6 * scale;
+        ctx.fillStyle = theme.colour("background");
+        ctx.globalAlpha = 0.85;
+        ctx.fillRect(right - width + 3 * scale, middle - height / 2, width, height);
+        ctx.globalAlpha = 1;
+        ctx.fillStyle = theme.colour("outside");
+        ctx.fillText(label, right, middle);
       }
       ctx.restore();
     };
   }
 
-  // Charts of a group show the same stretch.
+  // A plot has no scales before its first drawing, and takes no new ones during it.
+  function whenReady(u, act) {
+    if (u.status === 1) act();
+    else u.hooks.ready = (u.hooks.ready || []).concat(() => queueMicrotask(act));
+  }
+
+  // Charts of a group show the same stretch; who comes later shows what the others show.
   function join(u, name) {
     if (!groups.has(name)) groups.set(name, new Set());
     const group = groups.get(name);
-    group.add(u);
-    let busy = false;
-    u.hooks.setScale = (u.hooks.setScale || []).concat((_, key) => {
-      if (key !== "x" || busy) return;
-      busy = true;
-      const { min, max } = u.scales.x;
-      for (const other of group) {
-        if (other !== u && (other.scales.x.min !== min || other.scales.x.max !== max)) other.setScale("x", { min, max });
-      }
-      busy = false;
+    whenReady(u, () => {
+      const [other] = group;
+      group.add(u);
+      u.hooks.setScale = (u.hooks.setScale || []).concat((_, key) => {
+        if (key !== "x") return;
+        const { min, max } = u.scales.x;
+        for (const member of group) {
+          if (member !== u && (member.scales.x.min !== min || member.scales.x.max !== max)) member.setScale("x", { min, max });
+        }
+      });
+      if (other) u.setScale("x", { min: other.scales.x.min, max: other.scales.x.max });
     });
     u.hooks.destroy = (u.hooks.destroy || []).concat(() => group.delete(u));
   }
@@ -162,12 +198,83 @@ const charts = (() => {
     }, true);
   }
 
+  function positions(axis, values) {
+    return values.map((_, index) => axis.start + axis.step * index);
+  }
+
+  // First and last sample of the stretch around the window with the most samples outside.
+  function worstStretch(outside, samples) {
+    let [most, place, from] = [0, 0, 0];
+    outside.forEach((index, to) => {
+      while (outside[from] <= index - WINDOW) from++;
+      if (to - from + 1 > most) [most, place] = [to - from + 1, Math.round((outside[from] + index) / 2)];
+    });
+    const first = Math.min(Math.max(0, place - STRETCH / 2), samples - STRETCH);
+    return [first, first + STRETCH - 1];
+  }
+
+  // A low plot in step with the others of its group: no legend of its own.
+  function track(spec, label, data, series, bands, box) {
+    const u = new uPlot({
+      width: size(box).width,
+      height: 130,
+      scales: { x: { time: false } },
+      axes: [axis("", { values: () => [], size: 8, labelSize: 0 }), verticalAxis(label, ALIGNED)],
+      legend: { show: false },
+      cursor: { drag: { x: true, y: false }, sync: { key: spec.sync, setSeries: false } },
+      series: [{}, ...series],
+      bands,
+    }, data, box);
+    u.root.classList.add("track");
+    pan(u);
+    join(u, spec.sync);
+    return u;
+  }
+
+  function errorTrack(spec, x, measured, prediction, upper, lower, box) {
+    const minus = (values) => values.map((raw, index) => raw === null || prediction[index] === null ? null : raw - prediction[index]);
+    const edge = { stroke: theme.colour("prediction"), width: 0.5, points: { show: false } };
+    const line = { stroke: theme.colour("measured"), width: 1, points: { show: false } };
+    return track(spec, "error", [x, minus(upper), minus(lower), minus(measured)], [edge, edge, line], [{ series: [1, 2], fill: theme.colour("band") }], box);
+  }
+
+  // The whole record, with the stretch that the plot above shows; drag to choose another.
+  function overview(main, x, measured, outside, box) {
+    let own = false;
+    const dots = { show: true, size: 3, fill: theme.colour("outside"), stroke: theme.colour("outside") };
+    const u = new uPlot({
+      width: size(box).width,
+      height: 90,
+      scales: { x: { time: false } },
+      axes: [axis("", { labelSize: 0, size: 24 }), axis("whole record", { ...ALIGNED, values: () => [] })],
+      legend: { show: false },
+      cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+      series: [{}, { stroke: theme.colour("measured"), width: 0.5, points: { show: false } }, { stroke: theme.colour("outside"), paths: () => null, points: dots }],
+      hooks: {
+        setSelect: [() => {
+          if (own || u.select.width < 2) return;
+          main.setScale("x", { min: u.posToVal(u.select.left, "x"), max: u.posToVal(u.select.left + u.select.width, "x") });
+        }],
+      },
+    }, [x, measured, outside], box);
+    u.root.classList.add("overview");
+    const follow = () => {
+      const { min, max } = main.scales.x;
+      const [left, right] = [min, max].map((place) => Math.min(Math.max(u.valToPos(place, "x"), 0), u.over.clientWidth));
+      own = true;
+      u.setSelect({ left, width: Math.max(right - left, 2), top: 0, height: u.over.clientHeight }, false);
+      own = false;
+    };
+    main.hooks.setScale = (main.hooks.setScale || []).concat((_, key) => { if (key === "x") follow(); });
+    whenReady(u, follow);
+    return u;
+  }
+
   function band(figure, spec, box) {
     const measured = decode(spec.measured);
-    const x = measured.map((_, index) => spec.x.start + spec.x.step * index);
+    const x = positions(spec.x, measured);
     const outside = new Array(x.length).fill(null);
     spec.outside.forEach((index) => { outside[index] = measured[index]; });
-    const value = (_, raw) => number(raw);
     const dots = { show: true, size: 6, fill: theme.colour("outside"), stroke: theme.colour("outside") };
     // Strips behind the lines, where the model had to extrapolate.
     const strips = (u) => {
@@ -190,7 +297,8 @@ const charts = (() => {
     const options = {
       ...size(box),
       scales: { x: { time: false } },
-      axes: [axis(spec.x.label), verticalAxis(spec.y_label)],
+      plugins: [idle],
+      axes: [axis(spec.x.label), verticalAxis(spec.y_label, ALIGNED)],
       hooks: { drawClear: [strips] },
       cursor: { drag: { x: true, y: false }, sync: { key: spec.sync, setSeries: false } },
       series: [
@@ -203,10 +311,68 @@ const charts = (() => {
       ].concat(spec.online ? [follower("online lower"), follower("online upper")] : []),
       bands: [{ series: [1, 2], fill: theme.colour("band") }],
     };
-    const u = new uPlot(options, [x, decode(spec.upper), decode(spec.lower), decode(spec.prediction), measured, outside, ...online], box);
+    const [upper, lower, prediction] = [decode(spec.upper), decode(spec.lower), decode(spec.prediction)];
+    const u = new uPlot(options, [x, upper, lower, prediction, measured, outside, ...online], box);
+    if (x.length === 0) return u;
     zoomButtons(figure, u);
     pan(u);
     join(u, spec.sync);
+    const below = [errorTrack(spec, x, measured, prediction, upper, lower, box)];
+    if (x.length > LONG) {
+      below.push(overview(u, x, measured, outside, box));
+      const [first, last] = worstStretch(spec.outside, x.length);
+      // Unless another chart of the group has chosen.
+      const isWhole = () => u.scales.x.max - u.scales.x.min > 0.9 * (x[x.length - 1] - x[0]);
+      whenReady(u, () => { if (isWhole()) u.setScale("x", { min: x[first], max: x[last] }); });
+    }
+    u.hooks.destroy.push(() => below.forEach((plot) => plot.destroy()));
+    return u;
+  }
+
+  // An input, in step with the outputs above it.
+  function input(_, spec, box) {
+    const values = decode(spec.values);
+    const line = { stroke: theme.series(4), width: 1, points: { show: false } };
+    return track(spec, spec.y_label, [positions(spec.x, values), values], [line], [], box);
+  }
+
+  // Several models on the same samples. A name in the legend shows or hides a model with its band.
+  function overlay(figure, spec, box) {
+    const measured = decode(spec.measured);
+    const x = positions(spec.x, measured);
+    const edge = (colour) => ({ class: "edge", stroke: colour, width: 0.5, points: { show: false }, value });
+    const series = [{ label: spec.x.label, value }, { label: "measured", stroke: theme.colour("measured"), width: 1, points: { show: false }, value }];
+    const [data, bands] = [[x, measured], []];
+    spec.models.forEach((model, index) => {
+      const colour = theme.series(index);
+      const at = series.length;
+      series.push({ label: model.name, stroke: colour, width: 1.6, dash: index % 2 ? [7, 3] : undefined, points: { show: false }, value }, edge(colour), edge(colour));
+      data.push(decode(model.prediction), decode(model.upper), decode(model.lower));
+      bands.push({ series: [at + 1, at + 2], fill: `${colour}26` });
+    });
+    const together = (u, index, changed) => {
+      if (changed.show === undefined || index < 2 || (index - 2) % 3) return;
+      [index + 1, index + 2].forEach((end) => u.setSeries(end, { show: changed.show }));
+    };
+    const u = new uPlot({
+      ...size(box),
+      plugins: [idle],
+      scales: { x: { time: false } },
+      axes: [axis(spec.x.label), verticalAxis(spec.y_label, ALIGNED)],
+      cursor: { drag: { x: true, y: false }, sync: { key: spec.sync, setSeries: false } },
+      series,
+      bands,
+      hooks: { setSeries: [together] },
+    }, data, box);
+    if (x.length === 0) return u;
+    zoomButtons(figure, u);
+    pan(u);
+    join(u, spec.sync);
+    if (x.length > LONG) {
+      const whole = overview(u, x, measured, x.map(() => null), box);
+      u.hooks.destroy.push(() => whole.destroy());
+      whenReady(u, () => u.setScale("x", { min: x[0], max: x[STRETCH - 1] }));
+    }
     return u;
   }
 
@@ -217,11 +383,11 @@ const charts = (() => {
   };
 
   function lines(_, spec, box) {
-    const value = (_, raw) => number(raw);
     const positive = (values) => spec.log ? values.map((raw) => raw > 0 ? raw : null) : values;
     const options = {
       ...size(box),
       scales: { x: { time: false }, y: spec.y_range ? { range: () => spec.y_range } : { distr: spec.log ? 3 : 1 } },
+      plugins: [idle],
       axes: [axis(spec.x_label), verticalAxis(spec.y_label)],
       cursor: { drag: { x: true, y: false } },
       series: [{ label: spec.x_label, value }].concat(spec.series.map((series, index) => ({
@@ -240,7 +406,6 @@ const charts = (() => {
   }
 
   function scatter(_, spec, box) {
-    const value = (_, raw) => number(raw);
     const diagonal = (u) => {
       const { ctx, bbox } = u;
       const end = Math.min(u.scales.x.max, u.scales.y.max);
@@ -260,6 +425,7 @@ const charts = (() => {
     const options = {
       ...size(box),
       scales: { x: { time: false, range: fromZero }, y: { range: fromZero } },
+      plugins: [idle],
       axes: [axis(spec.x_label, { values: (_, splits) => splits.map(number) }), verticalAxis(spec.y_label)],
       cursor: { drag: { x: true, y: false } },
       series: [
@@ -284,10 +450,11 @@ const charts = (() => {
         x: { time: false, range: () => [-0.6, spec.categories.length - 0.4] },
         y: spec.log ? { distr: 3 } : { range: fromZero },
       },
+      plugins: [idle],
       axes: [axisX, verticalAxis(spec.y_label)],
       cursor: { drag: { x: false, y: false } },
       series: [
-        { label: spec.x_label || "model", value: (_, raw) => raw === null || raw === undefined ? "–" : spec.categories[raw] },
+        { label: spec.x_label || "model", value: (_, raw) => raw === null || raw === undefined ? "" : spec.categories[raw] },
         {
           label: spec.y_label,
           stroke: theme.colour("prediction"),
@@ -296,7 +463,7 @@ const charts = (() => {
           paths: uPlot.paths.bars({ size: [0.7, 70] }),
           fillTo: (u) => spec.log ? u.scales.y.min : 0,
           points: { show: false },
-          value: (_, raw) => number(raw),
+          value,
         },
       ],
       hooks: { draw: [references(spec.references)] },
@@ -304,5 +471,5 @@ const charts = (() => {
     return new uPlot(options, [spec.categories.map((_, index) => index), values], box);
   }
 
-  return { band, lines, scatter, bars, axis, verticalAxis, categoryAxis, references, size, number, decode };
+  return { band, input, overlay, lines, scatter, bars, axis, verticalAxis, categoryAxis, references, size, number, decode };
 })();

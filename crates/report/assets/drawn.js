@@ -17,6 +17,12 @@ const drawn = (() => {
     return line;
   }
 
+  function mark(name) {
+    const element = document.createElement("span");
+    element.className = name;
+    return element;
+  }
+
   function heat(figure, spec, box) {
     const [rows, columns] = [spec.rows.length, spec.columns.length];
     const positive = spec.values.flat().filter((value) => value > 0).map(Math.log10);
@@ -44,10 +50,14 @@ const drawn = (() => {
     };
     const line = readout(figure);
     const legend = () => {
-      const stops = [0, 0.2, 0.4, 0.6, 0.8, 1].map(mapped).join(",");
-      line.innerHTML = positive.length === 0 ? "no margins" :
-        `${spec.value_label} ${charts.number(10 ** low)}<span class="scale" style="background:linear-gradient(90deg,${stops})"></span>` +
-        `${charts.number(10 ** high)}<span class="swatch"></span>unbounded`;
+      if (positive.length === 0) {
+        line.textContent = "no margins";
+        return;
+      }
+      const scale = mark("scale");
+      scale.style.background = `linear-gradient(90deg,${[0, 0.2, 0.4, 0.6, 0.8, 1].map(mapped).join(",")})`;
+      // Names come from files: they are text, never markup.
+      line.replaceChildren(`${spec.value_label} ${charts.number(10 ** low)}`, scale, charts.number(10 ** high), mark("swatch"), "unbounded");
     };
     legend();
     const hover = (u) => {

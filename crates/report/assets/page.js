@@ -38,7 +38,7 @@
       draw(figure);
       const plot = plots.get(figure);
       const { min, max } = stretches[index];
-      if (plot && figure.dataset.drawn === "band") plot.setScale("x", { min, max });
+      if (plot && ["band", "input", "overlay"].includes(figure.dataset.drawn)) plot.setScale("x", { min, max });
     });
   }
   theme.onChange(redraw);
@@ -74,8 +74,19 @@
 
   document.querySelectorAll("[data-runs]").forEach((select) => {
     select.addEventListener("change", () => {
-      document.querySelectorAll(`#${select.dataset.runs} .run`).forEach((run) => { run.hidden = run.dataset.run !== select.value; });
+      document.getElementById(select.dataset.runs).querySelectorAll(".run").forEach((run) => { run.hidden = run.dataset.run !== select.value; });
     });
+  });
+
+  // Tables with more columns than fit say so, until their end is in view.
+  const tables = [...document.querySelectorAll(".scroll")];
+  function cue(table) {
+    table.toggleAttribute("data-more", table.scrollLeft + table.clientWidth < table.scrollWidth - 2);
+  }
+  const resized = new ResizeObserver((entries) => entries.forEach((entry) => cue(entry.target)));
+  tables.forEach((table) => {
+    resized.observe(table);
+    table.addEventListener("scroll", () => cue(table), { passive: true });
   });
 
   const filter = document.getElementById("filter");

@@ -1,16 +1,20 @@
 //! Charts as the page's script draws them: data and labels, no looks.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::column::Column;
 
 /// One chart of a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "a page has a few dozen charts")]
 pub(crate) enum Chart {
     /// Measured output, simulation and band over time.
     Band(BandChart),
+    /// An input over time, in step with the outputs.
+    Input(InputChart),
+    /// Several models on the same samples.
+    Overlay(OverlayChart),
     /// Lines over a common axis.
     Lines(LinesChart),
     /// Half-width against error, a point per sample.
@@ -24,14 +28,14 @@ pub(crate) enum Chart {
 }
 
 /// Equally spaced positions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Axis {
     pub(crate) label: String,
     pub(crate) start: f64,
     pub(crate) step: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BandChart {
     pub(crate) title: String,
     pub(crate) x: Axis,
@@ -52,7 +56,36 @@ pub(crate) struct BandChart {
     pub(crate) sync: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct InputChart {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y_label: String,
+    pub(crate) values: Column,
+    /// As in [`BandChart`].
+    pub(crate) sync: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OverlayChart {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y_label: String,
+    pub(crate) measured: Column,
+    pub(crate) models: Vec<OverlayModel>,
+    /// As in [`BandChart`].
+    pub(crate) sync: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OverlayModel {
+    pub(crate) name: String,
+    pub(crate) prediction: Column,
+    pub(crate) lower: Column,
+    pub(crate) upper: Column,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LinesChart {
     pub(crate) title: String,
     pub(crate) x_label: String,
@@ -66,14 +99,14 @@ pub(crate) struct LinesChart {
     pub(crate) y_range: Option<[f64; 2]>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) values: Vec<Option<f64>>,
     pub(crate) style: SeriesStyle,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SeriesStyle {
     Line,
@@ -83,13 +116,13 @@ pub(crate) enum SeriesStyle {
     Step,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reference {
     pub(crate) value: f64,
     pub(crate) label: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ScatterChart {
     pub(crate) title: String,
     pub(crate) x_label: String,
@@ -101,7 +134,7 @@ pub(crate) struct ScatterChart {
     pub(crate) diagonal: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BarsChart {
     pub(crate) title: String,
     pub(crate) x_label: String,
@@ -113,7 +146,7 @@ pub(crate) struct BarsChart {
     pub(crate) y_range: Option<[f64; 2]>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HeatChart {
     pub(crate) title: String,
     pub(crate) rows: Vec<String>,
@@ -123,7 +156,7 @@ pub(crate) struct HeatChart {
     pub(crate) value_label: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BoxesChart {
     pub(crate) title: String,
     pub(crate) y_label: String,
@@ -132,7 +165,7 @@ pub(crate) struct BoxesChart {
     pub(crate) log: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BoxGroup {
     pub(crate) label: String,
     /// Index of its colour.

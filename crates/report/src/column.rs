@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Stands for a value that is missing or not finite.
 const MISSING: u16 = u16::MAX;
@@ -10,7 +10,7 @@ const MISSING: u16 = u16::MAX;
 /// Values as sixteen-bit steps between `low` and `high`, little-endian in base64: a record of a hundred thousand samples
 /// with its band stays near a megabyte. A step is finer than any screen shows; what is counted or printed is computed
 /// before.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Column {
     low: f64,
     high: f64,
@@ -39,6 +39,24 @@ impl Column {
             low,
             high,
             data: BASE64_STANDARD.encode(bytes),
+        }
+    }
+
+    pub(crate) fn low(&self) -> f64 {
+        self.low
+    }
+
+    pub(crate) fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// How many values there are; in words why they cannot be read.
+    pub(crate) fn count(&self) -> Result<usize, String> {
+        let bytes = BASE64_STANDARD.decode(&self.data);
+        let bytes = bytes.map_err(|error| format!("not base64: {error}"))?;
+        match bytes.len() % 2 {
+            0 => Ok(bytes.len() / 2),
+            _ => Err("half a value at its end: values are two bytes each".to_owned()),
         }
     }
 }

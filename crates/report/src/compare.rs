@@ -1,14 +1,14 @@
 //! Fitted models side by side, a linear one always among them.
 
-use intervalid_model::Metrics;
-use serde::Serialize;
-use serde_json::Value;
+use intervalid_model::{Method, Metrics};
+use serde::{Deserialize, Serialize};
 
-use crate::chart::{BarsChart, Chart, Reference};
+use crate::chart::{BandChart, BarsChart, Chart, OverlayChart, OverlayModel, Reference};
 use crate::column::rounded;
 use crate::error::{ReportError, Result};
-use crate::page::Page;
-use crate::table::{METRIC_HEADINGS, metrics_of};
+use crate::fit::{BaselineView, FitContent};
+use crate::page::{Content, Page};
+use crate::table::{Heading, MEAN, MetricRow, metric_cells, metric_headings};
 use crate::text::asked;
 
 /// One fit of a comparison.
@@ -21,43 +21,50 @@ pub struct Comparison<'a> {
 }
 
 /// Everything on the page.
-#[derive(Serialize)]
-struct Content {
-    title: String,
-    lead: Vec<String>,
-    cautions: Vec<String>,
-    headings: Vec<(&'static str, &'static str)>,
-    rows: Vec<Row>,
-    charts: Vec<Chart>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CompareContent {
+    pub(crate) title: String,
+    pub(crate) lead: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) charts: Vec<Chart>,
+    /// All models on one chart per output, where their test parts are the same; formats before 2 have none.
+    #[serde(default)]
+    pub(crate) overlays: Vec<Chart>,
     /// Simulations of the test part, one entry per fit.
-    runs: Vec<Simulation>,
-    commands: Vec<String>,
+    pub(crate) runs: Vec<Simulation>,
+    pub(crate) commands: Vec<String>,
 }
 
-#[derive(Clone, Serialize)]
-struct Row {
-    fit: String,
-    model: String,
-    dataset: String,
-    output: String,
-    asked: String,
-    cells: Vec<Value>,
-    kept: Value,
-    train_seconds: Option<f64>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) fit: String,
     /// Short name, for charts.
-    #[serde(skip)]
-    category: String,
-    #[serde(skip)]
-    coverage: f64,
-    #[serde(skip)]
-    numbers: Metrics,
+    pub(crate) category: String,
+    pub(crate) model: String,
+    pub(crate) dataset: String,
+    pub(crate) output: String,
+    pub(crate) coverage: f64,
+    pub(crate) asked: String,
+    pub(crate) cells: Vec<String>,
+    pub(crate) kept: Option<bool>,
+    pub(crate) numbers: Metrics,
+    pub(crate) train_seconds: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct Simulation {
-    fit: String,
-    model: String,
-    charts: Vec<Value>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Simulation {
+    pub(crate) fit: String,
+    pub(crate) model: String,
+    pub(crate) charts: Vec<Chart>,
+}
+
+/// A fit with the content of its page.
+#[derive(Clone, Copy)]
+struct Fit<'a> {
+    name: &'a str,
+    content: &'a FitContent,
 }
 
 /// The page of several fits. Where none of them is linear, the linear model that every fit is judged beside is a row of
@@ -66,114 +73,127 @@ struct Simulation {
 /// # Errors
 /// [`ReportError::Compare`] if there is nothing to compare, or a page is not that of a fit.
 pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
-    if fits.is_empty() {
+    let fits: Vec<Fit<'_>> = fits
+        .iter()
+        .map(|fit| {
+            let name = fit.name;
+            let content = fit.page.as_fit();
+            let content = content.ok_or_else(|| refused(format!("{name} is not the page of a fit")))?;
+            Ok(Fit { name, content })
+        })
+        .collect::<Result<_>>()?;
+    let Some(first) = fits.first() else {
         return Err(refused("no fit was named"));
-    }
+    };
     let mut rows = Vec::new();
-    for fit in fits {
-        let data = fit.page.data();
-        if data["kind"] != "fit" {
-            return Err(refused(format!("{} is not a fit", fit.name)));
-        }
-        let own = list(&data["metrics"]).iter().filter(|row| row["name"] == "test");
-        rows.extend(own.map(|row| self::row(fit.name, data, row, &text(&data["label"]))));
+    for fit in &fits {
+        let own = fit.content.metrics.iter().filter(|row| row.name == "test");
+        rows.extend(own.map(|row| Row {
+            train_seconds: Some(fit.content.train_seconds),
+            ..self::row(fit.name, fit.content, row, &fit.content.label)
+        }));
     }
-    if let Some((fit, label)) = linear_of(fits) {
-        let data = fit.page.data();
-        let baseline = list(&data["baseline"]["rows"]);
+    if let Some((fit, baseline)) = linear_of(&fits) {
         let name = format!("beside {}", fit.name);
-        rows.extend(baseline.iter().map(|row| Row {
-            train_seconds: None,
+        rows.extend(baseline.rows.iter().map(|row| Row {
             category: "linear ARX".to_owned(),
-            ..self::row(&name, data, row, &label)
+            ..self::row(&name, fit.content, row, &baseline.name)
         }));
     }
     let mut cautions = Vec::new();
-    let differs = |key: &str| fits.iter().any(|fit| fit.page.data()[key] != fits[0].page.data()[key]);
-    if differs("dataset") {
-        cautions.push("These fits are of different data sets: their numbers do not compare.".to_owned());
+    if fits.iter().any(|fit| fit.content.dataset != first.content.dataset) {
+        cautions.push("These fits are of different data sets, so their numbers are not comparable.".to_owned());
+    } else if !have_one_test_part(&fits) {
+        cautions.push(
+            "The test parts of these fits are not the same samples, so their numbers are not comparable.".to_owned(),
+        );
     }
-    if differs("coverage") {
-        cautions.push("Different coverages were asked: widths and scores do not compare.".to_owned());
+    if fits
+        .iter()
+        .any(|fit| fit.content.coverage.total_cmp(&first.content.coverage).is_ne())
+    {
+        cautions.push(
+            "These fits have different coverage targets, so their widths and scores are not comparable.".to_owned(),
+        );
     }
     let names: Vec<String> = fits.iter().map(|fit| fit.name.to_owned()).collect();
-    let content = Content {
+    let content = CompareContent {
         title: format!("Comparison of {}", names.join(", ")),
         lead: vec![verdict(&rows)],
         cautions,
-        headings: METRIC_HEADINGS.to_vec(),
+        headings: metric_headings(),
         charts: charts(&rows),
+        overlays: overlays(&fits),
         runs: fits.iter().map(simulation).collect(),
         rows,
         commands: vec![format!("intervalid compare {}", names.join(" "))],
     };
-    Ok(Page::new("compare", content))
+    Ok(Page::new(Content::Compare(Box::new(content))))
 }
 
 /// Name and metrics of the linear model that the page of a fit has beside it; means where there are several outputs.
 #[must_use]
 pub fn linear_baseline(page: &Page) -> Option<(String, Metrics)> {
-    let baseline = &page.data()["baseline"];
-    let row = list(&baseline["rows"]).last()?;
-    Some((text(&baseline["name"]), metrics_of(&row["numbers"])))
+    let baseline = page.as_fit()?.baseline.as_ref()?;
+    let row = baseline.rows.last()?;
+    Some((baseline.name.clone(), row.numbers))
 }
 
 fn refused(reason: impl Into<String>) -> ReportError {
     ReportError::Compare { reason: reason.into() }
 }
 
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
 /// The linear baseline to show, if no fit is linear itself: that of the first fit.
-fn linear_of<'a>(fits: &'a [Comparison<'a>]) -> Option<(&'a Comparison<'a>, String)> {
-    if fits.iter().any(|fit| fit.page.data()["model"] == "arx") {
+fn linear_of<'a, 'b>(fits: &'b [Fit<'a>]) -> Option<(&'b Fit<'a>, &'a BaselineView)> {
+    if fits.iter().any(|fit| fit.content.model.method() == Method::Linear) {
         return None;
     }
     fits.iter()
-        .find_map(|fit| linear_baseline(fit.page).map(|(label, _)| (fit, label)))
+        .find_map(|fit| fit.content.baseline.as_ref().map(|baseline| (fit, baseline)))
 }
 
-fn row(fit: &str, data: &Value, row: &Value, model: &str) -> Row {
-    let coverage = data["coverage"].as_f64().unwrap_or(0.0);
+fn row(fit: &str, content: &FitContent, row: &MetricRow, model: &str) -> Row {
+    let mut numbers = row.numbers;
+    // Version 0.1.0 kept means over different units.
+    if row.output == MEAN {
+        (numbers.rmse, numbers.interval_score) = (None, None);
+    }
     Row {
         fit: fit.to_owned(),
         category: fit.to_owned(),
         model: model.to_owned(),
-        dataset: text(&data["dataset"]),
-        output: text(&row["output"]),
-        asked: asked(coverage),
-        cells: list(&row["cells"]).to_vec(),
-        kept: row["kept"].clone(),
-        train_seconds: data["train_seconds"].as_f64(),
-        coverage,
-        numbers: metrics_of(&row["numbers"]),
+        dataset: content.dataset.clone(),
+        output: row.output.clone(),
+        coverage: content.coverage,
+        asked: asked(content.coverage),
+        cells: metric_cells(&numbers),
+        kept: row.kept,
+        numbers,
+        train_seconds: None,
     }
 }
 
-/// Who has the least interval score among those that hold what was asked, and whether that is the linear model.
+/// Who has the lowest interval score, or with several outputs the best mean fit, and whether its band holds.
 fn verdict(rows: &[Row]) -> String {
     let output = rows.last().map_or("", |row| row.output.as_str());
-    let mut judged: Vec<&Row> = rows.iter().filter(|row| row.output == output).collect();
-    judged.retain(|row| row.numbers.interval_score.is_some());
-    let score = |row: &&Row| row.numbers.interval_score.unwrap_or(f64::INFINITY);
-    let best = judged.iter().copied().min_by(|a, b| score(a).total_cmp(&score(b)));
-    let Some(best) = best else {
-        return "None of the simulations has metrics.".to_owned();
+    let judged = rows.iter().filter(|row| row.output == output);
+    // Scores of several outputs have no common unit.
+    let (measure, cost): (&str, fn(&Metrics) -> Option<f64>) = match output == MEAN {
+        true => ("the best mean fit", |metrics| metrics.fit_percent.map(|fit| -fit)),
+        false => (
+            "the lowest interval score, which weighs width against misses,",
+            |metrics| metrics.interval_score,
+        ),
+    };
+    let costs = judged.filter_map(|row| cost(&row.numbers).map(|cost| (row, cost)));
+    let Some((best, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return "None of the simulations has metrics to compare.".to_owned();
     };
     let kept = match best.kept {
-        Value::Bool(true) => "and holds what was asked",
-        _ => "but holds less than was asked",
+        Some(true) => "and reaches its coverage target",
+        _ => "but falls short of its coverage target",
     };
-    format!(
-        "On the test part {} ({}) has the least interval score, which counts width and misses together, {kept}.",
-        best.model, best.fit
-    )
+    format!("On the test part {} ({}) has {measure} {kept}.", best.model, best.fit)
 }
 
 fn charts(rows: &[Row]) -> Vec<Chart> {
@@ -196,9 +216,9 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
     };
     let asked = Reference {
         value: 100.0 * coverage,
-        label: format!("asked {}", asked(coverage)),
+        label: format!("target {}", asked(coverage)),
     };
-    vec![
+    let mut charts = vec![
         chart(
             "Inside the band",
             "PICP (%)",
@@ -211,27 +231,139 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
             |m| m.pinaw.map(|width| 100.0 * width),
             Vec::new(),
         ),
-        chart("Error", "RMSE", |m| m.rmse, Vec::new()),
-        chart(
-            "Interval score",
-            "score, less is better",
-            |m| m.interval_score,
-            Vec::new(),
-        ),
-    ]
+    ];
+    if output == MEAN {
+        charts.push(chart("Mean fit", "fit (%)", |m| m.fit_percent, Vec::new()));
+        return charts;
+    }
+    charts.push(chart("Error", "RMSE", |m| m.rmse, Vec::new()));
+    charts.push(chart(
+        "Interval score",
+        "score (lower is better)",
+        |m| m.interval_score,
+        Vec::new(),
+    ));
+    charts
+}
+
+/// The charts of the first run of the test part, one per output.
+fn test_charts<'a>(fit: &Fit<'a>) -> Vec<&'a BandChart> {
+    let test = fit.content.parts.iter().find(|part| part.name == "test");
+    let run = test.and_then(|part| part.runs.first());
+    let charts = run.map_or(&[][..], |run| &run.charts);
+    charts
+        .iter()
+        .filter_map(|chart| match chart {
+            Chart::Band(band) => Some(band),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether two charts show the same measured samples.
+fn is_same_record(a: &BandChart, b: &BandChart) -> bool {
+    a.x == b.x && a.y_label == b.y_label && a.measured == b.measured
+}
+
+fn have_one_test_part(fits: &[Fit<'_>]) -> bool {
+    let all: Vec<Vec<&BandChart>> = fits.iter().map(test_charts).collect();
+    let same =
+        |a: &[&BandChart], b: &[&BandChart]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_record(a, b));
+    all.windows(2).all(|pair| same(&pair[0], &pair[1]))
+}
+
+/// A chart per output with all models, where there are several on the same samples.
+fn overlays(fits: &[Fit<'_>]) -> Vec<Chart> {
+    if fits.len() < 2 || !have_one_test_part(fits) {
+        return Vec::new();
+    }
+    let all: Vec<Vec<&BandChart>> = fits.iter().map(test_charts).collect();
+    let outputs = all[0].iter().enumerate();
+    outputs
+        .map(|(output, first)| {
+            let models = fits.iter().zip(&all).map(|(fit, charts)| OverlayModel {
+                name: format!("{} ({})", fit.name, fit.content.label),
+                prediction: charts[output].prediction.clone(),
+                lower: charts[output].lower.clone(),
+                upper: charts[output].upper.clone(),
+            });
+            Chart::Overlay(OverlayChart {
+                title: format!("{}: all models", first.title),
+                x: first.x.clone(),
+                y_label: first.y_label.clone(),
+                measured: first.measured.clone(),
+                models: models.collect(),
+                sync: "compare".to_owned(),
+            })
+        })
+        .collect()
 }
 
 /// The first run of the test part; all of them are zoomed together.
-fn simulation(fit: &Comparison<'_>) -> Simulation {
-    let data = fit.page.data();
-    let test = list(&data["parts"]).iter().find(|part| part["name"] == "test");
-    let mut charts = test.map_or_else(Vec::new, |part| list(&part["runs"][0]["charts"]).to_vec());
+fn simulation(fit: &Fit<'_>) -> Simulation {
+    let test = fit.content.parts.iter().find(|part| part.name == "test");
+    let run = test.and_then(|part| part.runs.first());
+    let mut charts = run.map_or_else(Vec::new, |run| run.charts.clone());
     for chart in &mut charts {
-        chart["sync"] = "compare".into();
+        if let Chart::Band(band) = chart {
+            "compare".clone_into(&mut band.sync);
+        }
     }
     Simulation {
         fit: fit.name.to_owned(),
-        model: text(&data["label"]),
+        model: fit.content.label.clone(),
         charts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(first: &Page, second: &Page) -> CompareContent {
+        let fits = [("one", first), ("two", second)].map(|(name, page)| Comparison { name, page });
+        match compare_page(&fits).expect("two fits").content() {
+            Content::Compare(content) => (**content).clone(),
+            _ => panic!("a comparison"),
+        }
+    }
+
+    #[test]
+    fn models_are_laid_over_one_another_where_their_samples_are_the_same() {
+        let old = include_str!("../tests/fixtures/fit-0.1.0.json");
+        let page = Page::from_json(old).expect("an old page");
+        let same = compared(&page, &page);
+        assert_eq!(
+            (same.overlays.len(), same.cautions.len()),
+            (2, 0),
+            "one chart per output"
+        );
+        let means: Vec<&Row> = same.rows.iter().filter(|row| row.output == MEAN).collect();
+        assert!(
+            means
+                .iter()
+                .all(|row| row.numbers.rmse.is_none() && row.cells[1] == "–")
+        );
+        assert!(same.lead[0].contains("the best mean fit"), "{:?}", same.lead);
+
+        let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
+        data["parts"][0]["runs"][0]["charts"][0]["x"]["start"] = 7.0.into();
+        let other = Page::from_json(&data.to_string()).expect("a page");
+        let different = compared(&page, &other);
+        assert!(different.overlays.is_empty());
+        assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
+        let comparison = compare_page(&[Comparison {
+            name: "one",
+            page: &page,
+        }])
+        .expect("a page");
+        let nested = [Comparison {
+            name: "two",
+            page: &comparison,
+        }];
+        assert_eq!(
+            compare_page(&nested).expect_err("no fit").to_string(),
+            "cannot compare: two is not the page of a fit"
+        );
     }
 }

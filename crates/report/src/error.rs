@@ -10,9 +10,22 @@ pub type Result<T, E = ReportError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The record of a fit is damaged or of another program.
-    #[error("report data: {reason}")]
-    Format {
+    /// Report data that are not JSON.
+    #[error("report data: not JSON: {0}")]
+    Json(serde_json::Error),
+    /// Report data of a newer version of this program.
+    #[error("report data: format {found} is newer than format {newest}, the newest this version reads")]
+    NewerFormat {
+        /// The format of the file.
+        found: u64,
+        /// The newest format that this version reads.
+        newest: u64,
+    },
+    /// A field of the report data that is missing, of the wrong type, or contradicts the others.
+    #[error("report data: `{field}`: {reason}")]
+    Field {
+        /// Its path, such as `parts[0].runs[0].charts[1].lower`.
+        field: String,
         /// What was found and what was expected.
         reason: String,
     },
@@ -31,4 +44,13 @@ pub enum ReportError {
     /// A study cannot be read.
     #[error(transparent)]
     Study(#[from] StudyError),
+}
+
+impl ReportError {
+    pub(crate) fn field(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Field {
+            field: field.into(),
+            reason: reason.into(),
+        }
+    }
 }

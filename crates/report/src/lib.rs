@@ -11,6 +11,7 @@
 //! | [`study_page`] | the folder of a study |
 
 mod chart;
+mod check;
 mod column;
 mod compare;
 mod error;
@@ -26,4 +27,4 @@ pub use fit::{FitReport, fit_page};
 pub use page::Page;
 pub use study::study_page;
 pub use table::metric_texts;
-pub use text::{asked, count, percent, reading, significant};
+pub use text::{CoverageVerdict, MeasuredCoverage, asked, count, independent_share, percent, reading, significant};

@@ -1,17 +1,19 @@
 //! Metrics as the cells of a table.
 
-use intervalid_model::Metrics;
-use serde::Serialize;
-use serde_json::Value;
+use intervalid_model::{Evaluation, Metrics};
+use serde::{Deserialize, Serialize};
 
-use crate::text::{percent, significant};
+use crate::text::{CoverageVerdict, MeasuredCoverage, percent, significant};
+
+/// A heading, and what it means.
+pub(crate) type Heading = (String, String);
 
 /// Headings of [`metric_cells`], with what they mean.
-pub(crate) const METRIC_HEADINGS: [(&str, &str); 8] = [
+const METRIC_HEADINGS: [(&str, &str); 8] = [
     ("n", "scored samples"),
     (
         "RMSE",
-        "root mean square error of the simulation, in the output's unit; less is better",
+        "root mean square error of the simulation, in the output's unit; lower is better",
     ),
     (
         "fit",
@@ -19,7 +21,7 @@ pub(crate) const METRIC_HEADINGS: [(&str, &str); 8] = [
     ),
     (
         "PICP",
-        "share of the measured outputs inside the band; should reach what was asked",
+        "share of the measured outputs inside the band; should reach the target",
     ),
     (
         "PINAW",
@@ -27,37 +29,58 @@ pub(crate) const METRIC_HEADINGS: [(&str, &str); 8] = [
     ),
     (
         "CWC",
-        "PINAW·(1 + [PICP < asked]·e^(-25·(PICP - asked))), PICP and asked as shares; less is better",
+        "PINAW·(1 + [PICP < target]·e^(-25·(PICP - target))), with PICP and target as shares; lower is better",
     ),
     (
         "score",
-        "interval score: mean width plus the price of misses, in the output's unit; less is better",
+        "interval score: mean width plus a penalty for misses, in the output's unit; lower is better",
     ),
-    ("worst 100", "least PICP of 100 consecutive samples"),
+    ("worst 100", "PICP of the worst 100 consecutive samples"),
 ];
 
+/// The headings as a page keeps them.
+pub(crate) fn metric_headings() -> Vec<Heading> {
+    METRIC_HEADINGS
+        .map(|(name, meaning)| (name.to_owned(), meaning.to_owned()))
+        .to_vec()
+}
+
+/// What the row of the means is called.
+pub(crate) const MEAN: &str = "all (mean)";
+
 /// One row of a table of metrics.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MetricRow {
     /// What the numbers are of.
     pub(crate) name: String,
     pub(crate) output: String,
     pub(crate) cells: Vec<String>,
-    /// Whether the band holds what was asked; missing without a band.
+    /// Whether the coverage reaches the target or is consistent with it; missing without a band.
     pub(crate) kept: Option<bool>,
     /// The numbers, for charts and comparisons.
     pub(crate) numbers: Metrics,
 }
 
 impl MetricRow {
-    pub(crate) fn new(name: &str, output: &str, metrics: Metrics, coverage: f64) -> Self {
+    pub(crate) fn new(name: &str, output: &str, metrics: Metrics, coverage: f64, independent: Option<f64>) -> Self {
         Self {
             name: name.to_owned(),
             output: output.to_owned(),
             cells: metric_cells(&metrics),
-            kept: metrics.picp.map(|picp| picp >= coverage),
+            kept: MeasuredCoverage::of(&metrics, coverage, independent)
+                .map(|measured| measured.verdict() != CoverageVerdict::Missed),
             numbers: metrics,
         }
+    }
+
+    /// The mean over several outputs. RMSE and interval score are in each output's own unit and have none.
+    pub(crate) fn mean(name: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Self {
+        let metrics = Metrics {
+            rmse: None,
+            interval_score: None,
+            ..evaluation.all
+        };
+        Self::new(name, MEAN, metrics, coverage, independent)
     }
 }
 
@@ -74,14 +97,9 @@ pub fn metric_texts(metrics: &Metrics) -> [Option<String>; 6] {
     ]
 }
 
-fn metric_cells(metrics: &Metrics) -> Vec<String> {
+pub(crate) fn metric_cells(metrics: &Metrics) -> Vec<String> {
     let worst = metrics.worst_rolling_picp.map(percent);
     let cells = metric_texts(metrics).into_iter().chain([worst]);
     let cells = cells.map(|cell| cell.unwrap_or_else(|| "–".to_owned()));
     [metrics.n.to_string()].into_iter().chain(cells).collect()
-}
-
-/// The metrics that the data of a page hold.
-pub(crate) fn metrics_of(value: &Value) -> Metrics {
-    serde_json::from_value(value.clone()).unwrap_or_default()
 }

@@ -1,6 +1,9 @@
 //! Numbers and their meaning in words.
 
-use intervalid_model::{Metrics, ROLLING_WINDOW};
+use intervalid_model::{Calibration, Metrics, ROLLING_WINDOW};
+
+/// Two-sided 95 % of a normal distribution.
+pub(crate) const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
 #[must_use]
@@ -41,21 +44,94 @@ pub fn asked(coverage: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Coverage in words.
+/// How the share of samples inside a band stands to the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoverageVerdict {
+    /// At least the target, to the digits that are printed.
+    Reached,
+    /// Below the target by no more than chance explains in so few independent samples.
+    Consistent,
+    /// Below the target.
+    Missed,
+}
+
+/// The coverage that was measured, beside its target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredCoverage {
+    /// Share of the samples inside the band.
+    pub share: f64,
+    /// The target.
+    pub target: f64,
+    /// Half-width of the 95 % interval of the share if the target holds, where the number of independent samples is known.
+    pub uncertainty: Option<f64>,
+}
+
+impl MeasuredCoverage {
+    /// `independent` is the share of the samples that are worth an independent one, where it is known: errors of a simulation
+    /// follow one another. `None` of a simulation that diverged.
+    #[must_use]
+    pub fn of(metrics: &Metrics, target: f64, independent: Option<f64>) -> Option<Self> {
+        let effective = independent.map(|share| (share * metrics.n as f64).max(1.0));
+        Some(Self {
+            share: metrics.picp?,
+            target,
+            uncertainty: effective.map(|samples| NORMAL_95 * (target * (1.0 - target) / samples).sqrt()),
+        })
+    }
+
+    /// Whether the target was reached.
+    #[must_use]
+    pub fn verdict(self) -> CoverageVerdict {
+        let missing = self.target - self.share;
+        if missing <= 0.0 || percent(self.share) == percent(self.target) {
+            return CoverageVerdict::Reached;
+        }
+        match self.uncertainty {
+            Some(uncertainty) if missing <= uncertainty => CoverageVerdict::Consistent,
+            _ => CoverageVerdict::Missed,
+        }
+    }
+
+    /// Such as `target 90 %, reached`.
+    #[must_use]
+    pub fn judgement(self) -> String {
+        let target = asked(self.target);
+        match self.verdict() {
+            CoverageVerdict::Reached => format!("target {target}, reached"),
+            CoverageVerdict::Consistent => format!("consistent with the target of {target}"),
+            CoverageVerdict::Missed => format!("target {target}, missed"),
+        }
+    }
+}
+
+/// The share of samples that are worth an independent one, as a calibration found it on held-out blocks.
 #[must_use]
-pub fn reading(metrics: &Metrics, coverage: f64) -> String {
-    let (Some(picp), n) = (metrics.picp, metrics.n) else {
-        let step = metrics.diverged_at.unwrap_or(0) + 1;
-        return format!("the simulation ran away at step {step}; it has no metrics.");
+pub fn independent_share(calibration: &Calibration) -> Option<f64> {
+    // Its samples are those of all outputs, its effective number is of the output that has the least.
+    let samples = calibration.samples as f64 / calibration.outputs.len().max(1) as f64;
+    Some((calibration.effective_samples / samples).min(1.0)).filter(|share| *share > 0.0)
+}
+
+/// Coverage in words; `independent` as in [`MeasuredCoverage::of`].
+#[must_use]
+pub fn reading(metrics: &Metrics, target: f64, independent: Option<f64>) -> String {
+    let Some(coverage) = MeasuredCoverage::of(metrics, target, independent) else {
+        return match metrics.diverged_at {
+            Some(step) => format!("the simulation diverged at step {}, so there are no metrics.", step + 1),
+            None => "there are no samples to score.".to_owned(),
+        };
     };
-    let worst = metrics.worst_rolling_picp.unwrap_or(picp);
+    let n = metrics.n;
+    let uncertainty = coverage
+        .uncertainty
+        .map_or_else(String::new, |uncertainty| format!(" ± {:.1}", 100.0 * uncertainty));
+    let worst = metrics.worst_rolling_picp.map_or_else(String::new, |worst| {
+        format!("; worst {}-sample window {}", ROLLING_WINDOW.min(n), percent(worst))
+    });
     format!(
-        "{} of {n} samples inside; asked {}: {}. Worst {} in a row: {}.",
-        percent(picp),
-        asked(coverage),
-        if picp >= coverage { "kept" } else { "not kept" },
-        ROLLING_WINDOW.min(n),
-        percent(worst),
+        "{}{uncertainty} of {n} samples inside the band ({}){worst}.",
+        percent(coverage.share),
+        coverage.judgement(),
     )
 }
 
@@ -115,10 +191,29 @@ mod tests {
             ..Metrics::default()
         };
         assert_eq!(
-            reading(&metrics(0.908), 0.9),
-            "90.8 % of 499 samples inside; asked 90 %: kept. Worst 100 in a row: 71.0 %."
+            reading(&metrics(0.908), 0.9, None),
+            "90.8 % of 499 samples inside the band (target 90 %, reached); worst 100-sample window 71.0 %."
         );
-        assert!(reading(&metrics(0.899), 0.9).contains("asked 90 %: not kept."));
+        assert!(reading(&metrics(0.898), 0.9, None).contains("(target 90 %, missed)"));
+        assert_eq!(
+            reading(&metrics(0.87), 0.9, Some(0.4)),
+            "87.0 % ± 4.2 of 499 samples inside the band (consistent with the target of 90 %); worst 100-sample window 71.0 %."
+        );
+        assert!(reading(&metrics(0.85), 0.9, Some(0.4)).contains("(target 90 %, missed)"));
+    }
+
+    #[test]
+    fn what_is_printed_as_the_target_is_not_missed() {
+        let metrics = Metrics {
+            n: 4000,
+            picp: Some(0.899_75),
+            ..Metrics::default()
+        };
+        assert_eq!(
+            reading(&metrics, 0.9, None),
+            "90.0 % of 4000 samples inside the band (target 90 %, reached)."
+        );
+        assert!(reading(&metrics, 0.95, None).contains("missed"));
     }
 
     #[test]
@@ -129,8 +224,8 @@ mod tests {
             ..Metrics::default()
         };
         assert_eq!(
-            reading(&metrics, 0.9),
-            "the simulation ran away at step 8; it has no metrics."
+            reading(&metrics, 0.9, None),
+            "the simulation diverged at step 8, so there are no metrics."
         );
     }
 }

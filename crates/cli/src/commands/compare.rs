@@ -1,11 +1,12 @@
 //! `intervalid compare`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use intervalid_model::Metrics;
+use intervalid_model::{Method, Metrics, ModelKind, Strategy};
 use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fit::METRICS;
@@ -32,9 +33,40 @@ struct Linear {
     test: Metrics,
 }
 
+/// What the table shows of `metrics.json`.
+#[derive(Deserialize)]
+struct FitRecord {
+    dataset: String,
+    model: ModelKind,
+    strategy: Option<Strategy>,
+    coverage: f64,
+    train_seconds: f64,
+    /// None where there was no test part.
+    test: Option<TestRecord>,
+}
+
+/// Metrics of the test part.
+#[derive(Deserialize)]
+struct TestRecord {
+    rmse: Option<Measure>,
+    fit_percent: Option<Measure>,
+    picp: Option<Measure>,
+    pinaw: Option<Measure>,
+    cwc: Option<Measure>,
+    interval_score: Option<Measure>,
+}
+
+/// One measure: a number, or with several outputs one per output, of which `all` is the mean.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Measure {
+    One(f64),
+    Several(BTreeMap<String, Option<f64>>),
+}
+
 /// One table of what several fits wrote; nothing is computed again.
 pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
-    let fits: Vec<Value> = args
+    let fits: Vec<(Value, FitRecord)> = args
         .folders
         .iter()
         .map(|folder| {
@@ -42,7 +74,7 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
             read(folder)
         })
         .collect::<Result<_, _>>()?;
-    let has_linear = fits.iter().any(|fit| fit["model"] == "arx");
+    let has_linear = fits.iter().any(|(_, fit)| fit.model.method() == Method::Linear);
     if let Some(path) = &args.out {
         write_page(path, &args.folders)?;
     }
@@ -56,7 +88,7 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
     };
     if output.is_json() {
         return output.json(&Report {
-            fits,
+            fits: fits.into_iter().map(|(json, _)| json).collect(),
             linear: linear.map(|(name, test)| Linear { name, test }),
             out: args.out.clone(),
         });
@@ -65,21 +97,26 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
         .folders
         .iter()
         .zip(&fits)
-        .map(|(folder, fit)| {
-            let kind = [word(fit, "model"), word(fit, "strategy")];
-            let seconds = fit["train_seconds"].as_f64();
-            row(folder.display().to_string(), fit, kind, seconds, &test_metrics(fit))
+        .map(|(folder, (_, fit))| {
+            let kind = [fit.model.name(), fit.strategy.map_or("-", Strategy::name)];
+            let metrics = fit.test.as_ref().map_or_else(Metrics::default, TestRecord::mean);
+            row(
+                folder.display().to_string(),
+                fit,
+                kind,
+                Some(fit.train_seconds),
+                &metrics,
+            )
         })
         .collect();
     if let Some((name, metrics)) = &linear {
-        rows.push(row(format!("({name})"), &fits[0], ["arx", "-"], None, metrics));
+        rows.push(row(format!("({name})"), &fits[0].1, ["arx", "-"], None, metrics));
     }
     let header = [
         "fit", "data", "model", "strategy", "RMSE", "fit", "PICP", "asked", "PINAW", "CWC", "score", "time",
     ];
     output.result(table(&header, &[4, 5, 6, 7, 8, 9, 10, 11], rows))?;
-    let dataset = |fit: &Value| fit["dataset"].clone();
-    if fits.iter().any(|fit| dataset(fit) != dataset(&fits[0])) {
+    if fits.iter().any(|(_, fit)| fit.dataset != fits[0].1.dataset) {
         output.warning("these fits are of different data sets: their numbers do not compare");
     }
     if !has_linear && linear.is_none() {
@@ -93,7 +130,8 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(folder: &Path) -> Result<Value, Failure> {
+/// The file as it is, and what the table shows of it.
+fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
     let refused =
         |error: anyhow::Error| Failure::input(error).with_hint("compare takes folders that `intervalid fit` wrote");
     let name = folder.display();
@@ -114,32 +152,38 @@ fn read(folder: &Path) -> Result<Value, Failure> {
     let value: Value = serde_json::from_str(&text)
         .with_context(|| format!("{}: is not JSON", path.display()))
         .map_err(refused)?;
-    match value.get("test") {
-        Some(_) => Ok(value),
-        None => Err(refused(anyhow!("{}: holds no metrics of one fit", path.display()))),
+    if value.get("test").is_none() {
+        return Err(refused(anyhow!("{}: holds no metrics of one fit", path.display())));
     }
+    let record = FitRecord::deserialize(&value)
+        .with_context(|| format!("{}: is damaged", path.display()))
+        .map_err(refused)?;
+    Ok((value, record))
 }
 
-/// Metrics of the test part; means where there are several outputs.
-fn test_metrics(fit: &Value) -> Metrics {
-    let test = &fit["test"];
-    // Several outputs: an object per measure, of which `all` is the mean.
-    let number = |name: &str| test[name].as_f64().or_else(|| test[name]["all"].as_f64());
-    Metrics {
-        rmse: number("rmse"),
-        fit_percent: number("fit_percent"),
-        picp: number("picp"),
-        pinaw: number("pinaw"),
-        cwc: number("cwc"),
-        interval_score: number("interval_score"),
-        ..Metrics::default()
+impl TestRecord {
+    /// Means where there are several outputs.
+    fn mean(&self) -> Metrics {
+        let number = |measure: &Option<Measure>| match measure.as_ref()? {
+            Measure::One(value) => Some(*value),
+            Measure::Several(values) => values.get("all").copied().flatten(),
+        };
+        Metrics {
+            rmse: number(&self.rmse),
+            fit_percent: number(&self.fit_percent),
+            picp: number(&self.picp),
+            pinaw: number(&self.pinaw),
+            cwc: number(&self.cwc),
+            interval_score: number(&self.interval_score),
+            ..Metrics::default()
+        }
     }
 }
 
 /// Whose row it is, model, strategy and seconds of training, then its metrics in the order of the heading.
 fn row(
     name: String,
-    fit: &Value,
+    fit: &FitRecord,
     [model, strategy]: [&str; 2],
     seconds: Option<f64>,
     metrics: &Metrics,
@@ -148,22 +192,18 @@ fn row(
     let [rmse, fit_percent, picp, pinaw, cwc, score] = metric_texts(metrics).map(cell);
     vec![
         name,
-        word(fit, "dataset").to_owned(),
+        fit.dataset.clone(),
         model.to_owned(),
         strategy.to_owned(),
         rmse,
         fit_percent,
         picp,
-        cell(fit["coverage"].as_f64().map(percent)),
+        percent(fit.coverage),
         pinaw,
         cwc,
         score,
         cell(seconds.map(|value| format!("{value:.1} s"))),
     ]
-}
-
-fn word<'a>(fit: &'a Value, name: &str) -> &'a str {
-    fit[name].as_str().unwrap_or("-")
 }
 
 fn write_page(path: &Path, folders: &[PathBuf]) -> Result<(), Failure> {

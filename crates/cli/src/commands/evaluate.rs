@@ -48,7 +48,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             evaluation.all.n
         ))?;
         // The model knows the units even where its columns are asked for by name.
-        return summary::metrics(&evaluation, &model.interface().outputs, coverage, output);
+        return summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output);
     }
     let (mut rolling, mut horizons) = (Vec::new(), Vec::new());
     for index in 0..simulation.dataset.outputs().len() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use intervalid_report::{Page, study_page};
+use intervalid_report::{Page, ReportError, study_page};
 use serde::Serialize;
 
 use super::fit::METRICS;
@@ -75,6 +75,15 @@ pub(super) fn read_page(folder: &Path) -> Result<Page, Failure> {
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("{}: cannot be read", path.display()))
         .map_err(Failure::input)?;
-    let page = Page::from_json(&text).with_context(|| format!("{}: is damaged", path.display()));
-    page.map_err(|error| Failure::input(error).with_hint("run the fit again to get a report"))
+    Page::from_json(&text).map_err(|error| {
+        let (what, hint) = match error {
+            ReportError::NewerFormat { .. } => (
+                "is of a newer version",
+                "use the version of intervalid that wrote it, or run the fit again",
+            ),
+            _ => ("is damaged", "run the fit again to get a report"),
+        };
+        let error = anyhow::Error::new(error).context(format!("{}: {what}", path.display()));
+        Failure::input(error).with_hint(hint)
+    })
 }

@@ -53,7 +53,7 @@ fn a_fit_has_a_page_that_can_be_written_again() {
         assert!(first.contains(&format!("id=\"{section}\"")), "{section}");
     }
     for words in [
-        "of 499 samples inside; asked 90",
+        "of 499 samples inside the band (target 90",
         "ARX, lags",
         "intervalid fit hair-dryer --config dryer/config.toml",
         "y(k-1)",
@@ -136,16 +136,27 @@ fn a_comparison_has_a_linear_model() {
 fn mistakes_are_one_message() {
     let folder = Folder::new();
     folder.write("empty/readme.txt", "nothing here");
-    folder.write("old/metrics.json", "{\"test\": {}}");
+    let metrics =
+        "{\"dataset\": \"a\", \"model\": \"arx\", \"coverage\": 0.9, \"train_seconds\": 1, \"test\": {\"rmse\": 1}}";
+    folder.write("old/metrics.json", metrics);
+    folder.write("other/metrics.json", "{\"test\": {}}");
     folder.write("damaged/report.json", "{\"format\": 1, \"kind\"");
     folder.write("newer/report.json", "{\"format\": 7, \"kind\": \"fit\"}");
-    let cases: [&[&str]; 6] = [
+    let old = include_str!("../../../report/tests/fixtures/fit-0.1.0.json");
+    let mut chartless: serde_json::Value = serde_json::from_str(old).expect("an old page");
+    chartless["parts"][0]["runs"][0]["charts"][1] = serde_json::json!([]);
+    folder.write("chartless/report.json", chartless.to_string());
+    folder.write("chartless/metrics.json", metrics);
+    let cases: [&[&str]; 9] = [
         &["report", "nowhere"],
         &["report", "empty"],
         &["report", "old"],
         &["report", "damaged"],
         &["report", "newer", "--out", "page.html"],
         &["compare", "old", "--out", "page.html"],
+        &["compare", "other"],
+        &["report", "chartless"],
+        &["compare", "chartless", "--out", "page.html"],
     ];
     let transcripts: Vec<String> = cases.iter().map(|case| folder.transcript(case)).collect();
     assert_snapshot!(transcripts.join("\n"));

@@ -2,7 +2,7 @@
 
 use intervalid_data::Dataset;
 use intervalid_model::{Aligned, Band, ROLLING_WINDOW, align, coverage_by_horizon};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::runs::axis;
 use crate::chart::{BarsChart, Chart, LinesChart, Reference, ScatterChart, Series, SeriesStyle};
@@ -16,14 +16,14 @@ const BINS: usize = 20;
 const POINTS: usize = 4000;
 
 /// Coverage of one output.
-#[derive(Serialize)]
-pub(super) struct CoverageView {
-    output: String,
-    rolling: Option<Chart>,
-    horizon: Option<Chart>,
-    scatter: Chart,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CoverageView {
+    pub(crate) output: String,
+    pub(crate) rolling: Option<Chart>,
+    pub(crate) horizon: Option<Chart>,
+    pub(crate) scatter: Chart,
     /// Width against error in words.
-    reading: String,
+    pub(crate) reading: String,
 }
 
 pub(super) fn views(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Vec<CoverageView>> {
@@ -49,7 +49,7 @@ pub(super) fn views(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<
 fn reference(coverage: f64) -> Vec<Reference> {
     vec![Reference {
         value: 100.0 * coverage,
-        label: format!("asked {}", asked(coverage)),
+        label: format!("target {}", asked(coverage)),
     }]
 }
 
@@ -79,7 +79,7 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Aligned<'_>], name: &str, 
         values.into_iter().step_by(every.max(1))
     };
     Some(Chart::Lines(LinesChart {
-        title: format!("Coverage of {name} over time, {window} samples at a time"),
+        title: format!("Coverage of {name} over time ({window}-sample windows)"),
         x_label: axis.label,
         y_label: "inside (%)".to_owned(),
         x: thinned(x).collect(),
@@ -129,7 +129,7 @@ fn width_against_error(runs: &[Aligned<'_>], name: &str, unit: Option<&str>) -> 
     let every = pairs.len().div_ceil(POINTS).max(1);
     let shown: Vec<(f64, f64)> = pairs.into_iter().step_by(every).collect();
     let chart = Chart::Scatter(ScatterChart {
-        title: format!("Width of the band of {name} against the error"),
+        title: format!("Band width of {name} against its error"),
         x_label: labelled("half-width on the error's side", unit),
         y_label: labelled("|error|", unit),
         x: Column::new(shown.iter().map(|pair| pair.0)),
@@ -151,12 +151,12 @@ fn width_reading(sorted: &[(f64, f64)]) -> String {
     let sizes = match ratio {
         ratio if !ratio.is_finite() => String::new(),
         ratio if ratio > 1.1 => {
-            format!(" Errors are {ratio:.1} times as large where the band is wide: its width means something.")
+            format!(" Errors are {ratio:.1} times as large where the band is wide, so its width is informative.")
         }
-        _ => " Errors are no larger where the band is wide: its width says little here.".to_owned(),
+        _ => " Errors are no larger where the band is wide, so its width tells you little here.".to_owned(),
     };
     format!(
-        "{} inside where the band is narrower than its median, {} where it is wider.{sizes}",
+        "{} of the samples are inside where the band is narrower than its median width, {} where it is wider.{sizes}",
         percent(inside(narrow)),
         percent(inside(wide)),
     )
@@ -171,12 +171,15 @@ mod tests {
         let informative: Vec<(f64, f64)> = (1..=10).map(|k| (f64::from(k), 0.9 * f64::from(k))).collect();
         let text = width_reading(&informative);
         assert!(
-            text.starts_with("100.0 % inside") && text.contains("2.7 times as large"),
+            text.starts_with("100.0 % of the samples are inside") && text.contains("2.7 times as large"),
             "{text}"
         );
         let blind: Vec<(f64, f64)> = (1..=10).map(|k| (f64::from(k), 3.0)).collect();
         let text = width_reading(&blind);
-        assert!(text.starts_with("60.0 % inside where the band is narrower"), "{text}");
-        assert!(text.ends_with("says little here."), "{text}");
+        assert!(
+            text.starts_with("60.0 % of the samples are inside where the band is narrower"),
+            "{text}"
+        );
+        assert!(text.ends_with("tells you little here."), "{text}");
     }
 }

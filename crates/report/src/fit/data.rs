@@ -1,28 +1,28 @@
 //! What was recorded.
 
 use intervalid_data::{ChannelSummary, Dataset, Split, describe};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text::significant;
 
 /// The record in numbers.
-#[derive(Serialize)]
-pub(super) struct DataView {
-    samples: usize,
-    experiments: usize,
-    sample_time: Option<String>,
-    channels: Vec<ChannelView>,
-    parts: Vec<(&'static str, usize)>,
-    warnings: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DataView {
+    pub(crate) samples: usize,
+    pub(crate) experiments: usize,
+    pub(crate) sample_time: Option<String>,
+    pub(crate) channels: Vec<ChannelView>,
+    pub(crate) parts: Vec<(String, usize)>,
+    pub(crate) warnings: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct ChannelView {
-    name: String,
-    role: &'static str,
-    unit: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ChannelView {
+    pub(crate) name: String,
+    pub(crate) role: String,
+    pub(crate) unit: String,
     /// Least, mean, largest, standard deviation.
-    cells: Vec<String>,
+    pub(crate) cells: Vec<String>,
 }
 
 pub(super) fn view(dataset: &Dataset, split: &Split) -> DataView {
@@ -35,19 +35,19 @@ pub(super) fn view(dataset: &Dataset, split: &Split) -> DataView {
         sample_time: summary.sample_time.map(|seconds| format!("{seconds} s")),
         channels: inputs.chain(outputs).collect(),
         parts: vec![
-            ("training", split.train.samples()),
-            ("validation", split.validation.samples()),
-            ("test", split.test.samples()),
+            ("training".to_owned(), split.train.samples()),
+            ("validation".to_owned(), split.validation.samples()),
+            ("test".to_owned(), split.test.samples()),
         ],
         warnings: summary.warnings.iter().map(ToString::to_string).collect(),
     }
 }
 
-fn channel_view(summary: &ChannelSummary, role: &'static str) -> ChannelView {
+fn channel_view(summary: &ChannelSummary, role: &str) -> ChannelView {
     let cells = [summary.min, summary.mean, summary.max, summary.std];
     ChannelView {
         name: summary.channel.name.clone(),
-        role,
+        role: role.to_owned(),
         unit: summary.channel.unit.clone().unwrap_or_else(|| "–".to_owned()),
         cells: cells.map(|value| significant(value, 4)).to_vec(),
     }

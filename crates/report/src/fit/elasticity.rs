@@ -1,19 +1,19 @@
 //! Which parameters and inputs carry the uncertainty.
 
 use intervalid_model::{ChannelElasticity, Elasticity, LayerElasticity, Model, Role};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{BarsChart, Chart, HeatChart};
 use crate::column::rounded;
 
 /// Elasticity of an interval network.
-#[derive(Serialize)]
-pub(super) struct ElasticityView {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ElasticityView {
     /// Input channels of the first layer.
-    channels: Option<Chart>,
+    pub(crate) channels: Option<Chart>,
     /// A map per layer.
-    layers: Vec<Chart>,
-    reading: String,
+    pub(crate) layers: Vec<Chart>,
+    pub(crate) reading: String,
 }
 
 /// `None` of models without interval parameters.
@@ -22,7 +22,7 @@ pub(super) fn view(model: &Model) -> Option<ElasticityView> {
     let first = elasticity.layers.first();
     let whose = match model.members() {
         1 => String::new(),
-        members => format!("Shown is the first of {members} networks. "),
+        members => format!("These are the values of the first of {members} networks. "),
     };
     Some(ElasticityView {
         channels: first.map(bars),
@@ -76,10 +76,10 @@ fn reading(layer: &LayerElasticity) -> String {
     channels.retain(|(_, value)| value.is_some_and(|value| value > 0.0));
     channels.sort_by(|a, b| b.1.unwrap_or(0.0).total_cmp(&a.1.unwrap_or(0.0)));
     match channels.as_slice() {
-        [] => "No parameter of the first layer has a margin: the band comes from deeper layers.".to_owned(),
+        [] => "No parameter of the first layer has a margin, so the band comes from deeper layers.".to_owned(),
         [(most, _), .., (least, _)] => {
-            format!("In the first layer most of the uncertainty enters through {most}, least through {least}.")
+            format!("In the first layer, most of the uncertainty enters through {most} and least through {least}.")
         }
-        [(only, _)] => format!("In the first layer all of the uncertainty enters through {only}."),
+        [(only, _)] => format!("In the first layer, all of the uncertainty enters through {only}."),
     }
 }

@@ -5,7 +5,7 @@ use intervalid_workflow::{SearchRecord, Training};
 
 use crate::chart::{Chart, LinesChart, Series, SeriesStyle};
 use crate::column::rounded;
-use crate::text::significant;
+use crate::text::{count, significant};
 
 /// How the losses went.
 pub(super) fn charts(training: &Training) -> Vec<Chart> {
@@ -106,6 +106,16 @@ fn epochs(history: &[EpochRecord]) -> Vec<Chart> {
     charts
 }
 
+/// What a stage trains.
+fn purpose(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Crisp => "Training the weights",
+        Stage::Margins => "Training the margins of the weights",
+        Stage::Joint => "Training weights and margins together",
+        Stage::Likelihood => "Training mean and spread by likelihood",
+    }
+}
+
 /// One sentence per stage.
 pub(super) fn stages(training: &Training) -> Vec<String> {
     let info = match training {
@@ -123,9 +133,9 @@ pub(super) fn stages(training: &Training) -> Vec<String> {
     stages
         .map(|stage| {
             format!(
-                "Stage {}: {} epochs, the best was {} (validation loss {}); {}.",
-                stage.stage.name(),
-                stage.epochs,
+                "{} took {} and kept epoch {}, the best on the validation part (loss {}): {}.",
+                purpose(stage.stage),
+                count(stage.epochs, "epoch"),
                 stage.best_epoch,
                 significant(stage.best_loss, 3),
                 stage.stopped

@@ -10,15 +10,15 @@ mod search;
 mod story;
 
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{Band, Evaluation};
+use intervalid_model::{Band, Evaluation, ModelKind};
 use intervalid_workflow::FitOutcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::Chart;
 use crate::error::Result;
-use crate::page::Page;
-use crate::table::{METRIC_HEADINGS, MetricRow};
-use crate::text::{asked, reading};
+use crate::page::{Content, Page};
+use crate::table::{Heading, MetricRow, metric_headings};
+use crate::text::{asked, independent_share, reading};
 
 /// Simulations of one part of a record.
 #[derive(Clone, Copy, Debug)]
@@ -69,40 +69,40 @@ impl<'a> FitReport<'a> {
 }
 
 /// Everything on the page.
-#[derive(Serialize)]
-struct Content {
-    title: String,
-    dataset: String,
-    model: String,
-    label: String,
-    coverage: f64,
-    asked: String,
-    lead: Vec<String>,
-    cautions: Vec<String>,
-    facts: Vec<story::Fact>,
-    parts: Vec<runs::PartView>,
-    headings: Vec<(&'static str, &'static str)>,
-    metrics: Vec<MetricRow>,
-    readings: Vec<String>,
-    search: Option<search::SearchView>,
-    extrapolation: Option<String>,
-    baseline: Option<BaselineView>,
-    residuals: Vec<residuals::ResidualView>,
-    coverage_charts: Vec<coverage::CoverageView>,
-    history: Vec<Chart>,
-    stages: Vec<String>,
-    elasticity: Option<elasticity::ElasticityView>,
-    data: data::DataView,
-    config: String,
-    commands: Vec<String>,
-    train_seconds: f64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FitContent {
+    pub(crate) title: String,
+    pub(crate) dataset: String,
+    pub(crate) model: ModelKind,
+    pub(crate) label: String,
+    pub(crate) coverage: f64,
+    pub(crate) asked: String,
+    pub(crate) lead: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) facts: Vec<story::Fact>,
+    pub(crate) parts: Vec<runs::PartView>,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) metrics: Vec<MetricRow>,
+    pub(crate) readings: Vec<String>,
+    pub(crate) search: Option<search::SearchView>,
+    pub(crate) extrapolation: Option<String>,
+    pub(crate) baseline: Option<BaselineView>,
+    pub(crate) residuals: Vec<residuals::ResidualView>,
+    pub(crate) coverage_charts: Vec<coverage::CoverageView>,
+    pub(crate) history: Vec<Chart>,
+    pub(crate) stages: Vec<String>,
+    pub(crate) elasticity: Option<elasticity::ElasticityView>,
+    pub(crate) data: data::DataView,
+    pub(crate) config: String,
+    pub(crate) commands: Vec<String>,
+    pub(crate) train_seconds: f64,
 }
 
 /// The linear model beside the fitted one.
-#[derive(Serialize)]
-struct BaselineView {
-    name: String,
-    rows: Vec<MetricRow>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BaselineView {
+    pub(crate) name: String,
+    pub(crate) rows: Vec<MetricRow>,
 }
 
 /// The page of a fit.
@@ -114,20 +114,22 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
     let model = &outcome.model;
     let coverage = model.config().coverage;
     let parts = report.parts();
+    let search = outcome.metrics.search.as_ref();
+    let independent = search.and_then(|info| independent_share(&info.calibration));
     let mut metrics: Vec<MetricRow> = Vec::new();
     for part in &parts {
-        metrics.extend(rows(part.name, part.evaluation, coverage));
+        metrics.extend(rows(part.name, part.evaluation, coverage, independent));
         if let ("test", Some(online)) = (part.name, &outcome.metrics.test_online) {
-            metrics.extend(rows("test, online band", online, coverage));
+            metrics.extend(rows("test, online band", online, coverage, independent));
         }
     }
     let judged = parts.first();
     let bands = judged.map_or(&[][..], |part| part.bands);
     let story = story::tell(report, judged);
-    let content = Content {
+    let content = FitContent {
         title: format!("{}: {}", dataset.name(), story.model),
         dataset: dataset.name().to_owned(),
-        model: model.kind().to_string(),
+        model: model.kind(),
         label: story.model,
         coverage,
         asked: asked(coverage),
@@ -135,19 +137,19 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         cautions: story.cautions,
         facts: story.facts,
         parts: runs::views(report)?,
-        headings: METRIC_HEADINGS.to_vec(),
+        headings: metric_headings(),
         metrics,
         readings: judged.map_or_else(Vec::new, |part| {
             let outputs = part.evaluation.outputs.iter();
             outputs
-                .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage)))
+                .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage, independent)))
                 .collect()
         }),
-        search: outcome.metrics.search.as_ref().map(search::view),
-        extrapolation: outcome.runs.extrapolated.as_deref().map(search::extrapolation),
+        search: search.map(search::view),
+        extrapolation: outcome.runs.extrapolated.as_deref().and_then(search::extrapolation),
         baseline: outcome.baseline.as_ref().map(|baseline| BaselineView {
             name: baseline.label(),
-            rows: rows(&baseline.label(), &baseline.test, coverage),
+            rows: rows(&baseline.label(), &baseline.test, coverage, independent),
         }),
         residuals: residuals::views(dataset, bands)?,
         coverage_charts: coverage::views(dataset, bands, coverage)?,
@@ -159,17 +161,17 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         commands: report.commands.to_vec(),
         train_seconds: outcome.metrics.train_seconds,
     };
-    Ok(Page::new("fit", content))
+    Ok(Page::new(Content::Fit(Box::new(content))))
 }
 
 /// A row per output, and their mean where there are several.
-fn rows(name: &str, evaluation: &Evaluation, coverage: f64) -> Vec<MetricRow> {
+fn rows(name: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Vec<MetricRow> {
     let outputs = evaluation.outputs.iter();
     let mut rows: Vec<MetricRow> = outputs
-        .map(|(output, metrics)| MetricRow::new(name, output, *metrics, coverage))
+        .map(|(output, metrics)| MetricRow::new(name, output, *metrics, coverage, independent))
         .collect();
     if rows.len() > 1 {
-        rows.push(MetricRow::new(name, "all (mean)", evaluation.all, coverage));
+        rows.push(MetricRow::mean(name, evaluation, coverage, independent));
     }
     rows
 }

@@ -2,26 +2,24 @@
 
 use intervalid_data::Dataset;
 use intervalid_model::{Aligned, Band, align};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, LinesChart, Reference, Series, SeriesStyle};
 use crate::column::rounded;
 use crate::error::Result;
-use crate::text::count;
+use crate::text::{NORMAL_95, count};
 
 /// Lags that are shown, fewer in short records.
 const LAGS: usize = 40;
-/// Two-sided 95 % of a normal distribution.
-const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// Residuals of one output.
-#[derive(Serialize)]
-pub(super) struct ResidualView {
-    output: String,
-    autocorrelation: Chart,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ResidualView {
+    pub(crate) output: String,
+    pub(crate) autocorrelation: Chart,
     /// One per input.
-    cross: Vec<Chart>,
-    readings: Vec<String>,
+    pub(crate) cross: Vec<Chart>,
+    pub(crate) readings: Vec<String>,
 }
 
 pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualView>> {
@@ -144,13 +142,13 @@ fn own_reading(lags: &[f64], bound: f64) -> String {
     // One in twenty is beyond the bounds by chance; twice as many are not.
     if beyond * 10 <= total {
         return format!(
-            "Errors look like noise: {beyond} of {} beyond the bounds.",
+            "The errors look like white noise: {beyond} of {} exceed the bounds.",
             count(total, "lag")
         );
     }
     format!(
-        "Errors follow one another: {beyond} of {} beyond the bounds. In free run that is the rule, since an error is fed \
-         back; it means that misses come in groups, and that fewer samples than there are count as evidence of coverage.",
+        "The errors are autocorrelated: {beyond} of {} exceed the bounds. That is normal in a free run, which feeds its errors \
+         back. It means that misses cluster, and that the coverage rests on fewer independent samples than it seems.",
         count(total, "lag")
     )
 }
@@ -160,13 +158,13 @@ fn cross_reading(input: &str, values: &[f64], lags: usize, bound: f64) -> String
     let total = lags + 1;
     if past * 10 <= total {
         return format!(
-            "Past {input} explains nothing more of the error ({past} of {} beyond the bounds).",
+            "Past values of {input} explain nothing more of the error ({past} of {} exceed the bounds).",
             count(total, "lag")
         );
     }
     format!(
-        "Past {input} still explains part of the error ({past} of {} beyond the bounds): other lags or a larger network may use \
-         it.",
+        "Past values of {input} still explain part of the error ({past} of {} exceed the bounds): other lags or a larger network \
+         may capture it.",
         count(total, "lag")
     )
 }
@@ -228,7 +226,9 @@ mod tests {
         assert!(beyond <= 6, "{beyond} of 41 where two are expected");
         let slow: Vec<f64> = (-20..=20_i32).map(|lag| 0.95_f64.powi(lag.abs())).collect();
         assert!(bartlett(&slow, &slow, n) > 3.0 * bound);
-        assert!(own_reading(&own_a[21..], NORMAL_95 / (n as f64).sqrt()).starts_with("Errors look like noise"));
-        assert!(own_reading(&slow[21..], 0.03).starts_with("Errors follow one another"));
+        assert!(
+            own_reading(&own_a[21..], NORMAL_95 / (n as f64).sqrt()).starts_with("The errors look like white noise")
+        );
+        assert!(own_reading(&slow[21..], 0.03).starts_with("The errors are autocorrelated"));
     }
 }

@@ -2,10 +2,10 @@
 
 use intervalid_data::Dataset;
 use intervalid_model::{Band, align};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::FitReport;
-use crate::chart::{Axis, BandChart, Chart};
+use crate::chart::{Axis, BandChart, Chart, InputChart};
 use crate::column::Column;
 use crate::error::Result;
 use crate::text::{asked, count, labelled};
@@ -14,20 +14,23 @@ use crate::text::{asked, count, labelled};
 const SHOWN: usize = 40;
 
 /// One part of the record.
-#[derive(Serialize)]
-pub(super) struct PartView {
-    name: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PartView {
+    pub(crate) name: String,
     /// What is known at its start, and what is left out.
-    note: String,
-    runs: Vec<RunView>,
+    pub(crate) note: String,
+    pub(crate) runs: Vec<RunView>,
 }
 
 /// One free run.
-#[derive(Serialize)]
-struct RunView {
-    name: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunView {
+    pub(crate) name: String,
     /// One per output.
-    charts: Vec<Chart>,
+    pub(crate) charts: Vec<Chart>,
+    /// One per input; formats before 2 have none.
+    #[serde(default)]
+    pub(crate) inputs: Vec<Chart>,
 }
 
 pub(super) fn views(report: &FitReport<'_>) -> Result<Vec<PartView>> {
@@ -48,7 +51,8 @@ pub(super) fn views(report: &FitReport<'_>) -> Result<Vec<PartView>> {
                 let experiment = &report.dataset.experiments()[band.experiment];
                 let last = band.first + band.len();
                 let name = format!("{}, samples {} to {last}", experiment.name(), band.first + 1);
-                Ok(RunView { name, charts })
+                let inputs = inputs(report, band, &sync(part.name, index));
+                Ok(RunView { name, charts, inputs })
             });
             Ok(PartView {
                 name: part.name.to_owned(),
@@ -100,10 +104,33 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
                 _ => Vec::new(),
             },
             outside: outside.collect(),
-            sync: format!("{part}-{index}"),
+            sync: sync(part, index),
         }));
     }
     Ok(charts)
+}
+
+/// Names what is zoomed together.
+fn sync(part: &str, index: usize) -> String {
+    format!("{part}-{index}")
+}
+
+/// The inputs of one run.
+fn inputs(report: &FitReport<'_>, band: &Band, sync: &str) -> Vec<Chart> {
+    let samples = band.first..band.first + band.len();
+    let experiment = &report.dataset.experiments()[band.experiment];
+    let channels = report.outcome.model.interface().inputs.iter().enumerate();
+    channels
+        .map(|(index, channel)| {
+            Chart::Input(InputChart {
+                title: format!("{} (input)", channel.name),
+                x: axis(report.dataset, band.first),
+                y_label: labelled(&channel.name, channel.unit.as_deref()),
+                values: Column::new(experiment.input(index)[samples.clone()].iter().copied()),
+                sync: sync.to_owned(),
+            })
+        })
+        .collect()
 }
 
 /// The test part's band that follows the measured outputs.

@@ -1,7 +1,7 @@
 //! How a model was found, and what its bands promise.
 
 use intervalid_search::{CandidateInfo, SearchInfo};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text::{count, percent, significant};
 
@@ -9,39 +9,40 @@ use crate::text::{count, percent, significant};
 const SHOWN: usize = 20;
 
 /// A search in words and as a table.
-#[derive(Serialize)]
-pub(super) struct SearchView {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SearchView {
     /// Kind and sentence.
-    findings: Vec<(String, String)>,
-    candidates: Vec<CandidateRow>,
+    pub(crate) findings: Vec<(String, String)>,
+    pub(crate) candidates: Vec<CandidateRow>,
     /// Candidates that the table leaves out.
-    more: usize,
-    words: Vec<String>,
-    cautions: Vec<String>,
-    guarantees: Vec<String>,
+    pub(crate) more: usize,
+    pub(crate) words: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) guarantees: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct CandidateRow {
-    name: String,
-    chosen: bool,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CandidateRow {
+    pub(crate) name: String,
+    pub(crate) chosen: bool,
     /// Score, RMSE, width, inside, parameters, time.
-    cells: Vec<String>,
+    pub(crate) cells: Vec<String>,
 }
 
 pub(super) fn view(info: &SearchInfo) -> SearchView {
     let mut words = vec![format!("Why this one: {}.", info.why)];
     if info.members > 1 {
         words.push(format!(
-            "The model is the mean of {}, bands and simulations alike, each fitted to training and validation part without one block.",
+            "The model averages {}, simulations and bands alike; each was fitted to the training and validation parts with one block \
+             left out.",
             count(info.members, "network")
         ));
     } else {
-        words.push("The model was fitted again to training and validation part together.".to_owned());
+        words.push("The model was then refitted to the training and validation parts together.".to_owned());
     }
     let calibration = &info.calibration;
     words.push(format!(
-        "Its band was scaled to the {} quantile of errors on {} in {}, which tell as much as {:.0} independent ones.",
+        "Its band is scaled to the {} quantile of the errors on {} in {}, worth about as much as {:.0} independent samples.",
         percent(calibration.level),
         count(calibration.samples, "held-out sample"),
         count(calibration.blocks, "block"),
@@ -49,7 +50,7 @@ pub(super) fn view(info: &SearchInfo) -> SearchView {
     ));
     if info.capped {
         words.push(format!(
-            "The time given ran out after {} of the search.",
+            "Time ran out after {} of the search.",
             count(info.rounds, "round")
         ));
     }
@@ -83,16 +84,19 @@ fn row(candidate: &CandidateInfo) -> CandidateRow {
     }
 }
 
-/// How much of the test part the model had to extrapolate to.
-pub(super) fn extrapolation(flags: &[Vec<bool>]) -> String {
-    let total = flags.iter().map(Vec::len).sum::<usize>().max(1);
+/// How much of the test part the model had to extrapolate to; `None` without a test part.
+pub(super) fn extrapolation(flags: &[Vec<bool>]) -> Option<String> {
+    let total = flags.iter().map(Vec::len).sum::<usize>();
+    if total == 0 {
+        return None;
+    }
     let outside = flags.iter().flatten().filter(|is_outside| **is_outside).count();
     if outside == 0 {
-        return "All samples of the test part lie in the region of the training data.".to_owned();
+        return Some("All test samples lie within the region that the training data cover.".to_owned());
     }
-    format!(
-        "{} ({outside}) of the test samples lie outside the region of the training data: shaded in the chart, a column \
-         `extrapolated` in predictions.csv.",
+    Some(format!(
+        "{} of the test samples ({outside}) lie outside the region that the training data cover; they are shaded in the chart and \
+         marked in the column `extrapolated` of predictions.csv.",
         percent(outside as f64 / total as f64)
-    )
+    ))
 }

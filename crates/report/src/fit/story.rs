@@ -1,11 +1,11 @@
 //! A fit in plain words.
 
 use intervalid_data::InitialState;
-use intervalid_model::{Method, Metrics, Model};
-use serde::Serialize;
+use intervalid_model::{Evaluation, Method, Metrics, Model, ROLLING_WINDOW};
+use serde::{Deserialize, Serialize};
 
 use super::{FitReport, PartBands};
-use crate::text::{asked, count, listed, percent, significant};
+use crate::text::{CoverageVerdict, MeasuredCoverage, asked, count, independent_share, listed, percent, significant};
 
 /// Differences below this share are none to a reader.
 const ALIKE: f64 = 0.05;
@@ -19,20 +19,32 @@ pub(super) struct Story {
 }
 
 /// One number that matters.
-#[derive(Serialize)]
-pub(super) struct Fact {
-    label: &'static str,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fact {
+    label: String,
     value: String,
     note: String,
-    /// `good`, `bad` or nothing.
-    tone: &'static str,
+    tone: Tone,
+}
+
+/// How a number is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Tone {
+    #[serde(rename = "")]
+    Plain,
+    Good,
+    Bad,
 }
 
 /// Tells what was done and what came of it; the first evaluation judges.
 pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> Story {
-    let model = &report.outcome.model;
-    let baseline = report.outcome.baseline.as_ref().map(|baseline| &baseline.test.all);
+    let outcome = report.outcome;
+    let model = &outcome.model;
+    let baseline = outcome.baseline.as_ref().map(|baseline| &baseline.test);
     let coverage = model.config().coverage;
+    let search = outcome.metrics.search.as_ref();
+    let independent = search.and_then(|info| independent_share(&info.calibration));
     let mut lead = vec![what_was_done(report), how_it_starts(model.config().initial)];
     let mut cautions = Vec::new();
     let mut facts = Vec::new();
@@ -41,14 +53,15 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
     }) = judged
     {
         let metrics = &evaluation.all;
-        lead.push(result(part, metrics, coverage));
-        lead.extend(baseline.and_then(|baseline| beside_linear(metrics, baseline)));
-        facts = numbers(report, metrics, coverage);
-        cautions = doubts(part, metrics, coverage);
+        lead.push(result(part, evaluation, coverage, independent));
+        lead.extend(baseline.and_then(|baseline| beside_linear(evaluation, baseline)));
+        facts = numbers(report, evaluation, coverage, independent);
+        cautions = doubts(part, metrics, coverage, independent);
     }
     if judged.is_none_or(|part| part.name != "test") {
-        cautions
-            .push("There is no test part: nothing here was judged on samples that training had not seen.".to_owned());
+        cautions.push(
+            "There is no test part, so nothing here was checked on samples that training had not seen.".to_owned(),
+        );
     }
     Story {
         model: name(model),
@@ -68,6 +81,12 @@ fn name(model: &Model) -> String {
     }
 }
 
+/// `a cascade INODE`, `an ARX`.
+fn with_article(name: &str) -> String {
+    let vowel = name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']);
+    format!("{} {name}", if vowel { "an" } else { "a" })
+}
+
 fn what_was_done(report: &FitReport<'_>) -> String {
     let FitReport {
         dataset,
@@ -82,76 +101,107 @@ fn what_was_done(report: &FitReport<'_>) -> String {
         .map_or_else(String::new, |seconds| format!(", one every {seconds} s"));
     let validation = match split.validation.samples() {
         0 => String::new(),
-        samples => format!(", {} to choose by", count(samples, "sample")),
+        samples => format!(", {samples} for validation"),
     };
     format!(
-        "A model ({}) was fitted that simulates {} from {}: lags {}, {}, preset {}. The record {} has {}{every}: {} to train{validation}, \
-         {} to test, in this order of time.",
-        name(model),
+        "This model, {} with lags {} and {} (preset {}), simulates {} from {}. The record {} has {}{every}: {} for training{validation} \
+         and {} for testing, in time order.",
+        with_article(&name(model)),
+        model.config().lags,
+        count(model.parameters(), "parameter"),
+        report.outcome.metrics.preset.name(),
         channels(dataset.outputs()),
         match dataset.inputs() {
             [] => "its own past".to_owned(),
             inputs => channels(inputs),
         },
-        model.config().lags,
-        count(model.parameters(), "parameter"),
-        outcome.metrics.preset.name(),
         dataset.name(),
         count(dataset.samples(), "sample"),
-        count(split.train.samples(), "sample"),
-        count(split.test.samples(), "sample"),
+        split.train.samples(),
+        split.test.samples(),
     )
 }
 
 fn how_it_starts(initial: InitialState) -> String {
     let known = match initial {
-        InitialState::ZeroPadded => "only the first measured output of a part is known to it",
-        InitialState::Measured => "the measured outputs before the start are known to it",
-        InitialState::Warmup(_) => "it is led by measured outputs for a warm-up that is not scored",
+        InitialState::ZeroPadded => "it starts from the first measured output of each part",
+        InitialState::Measured => "it starts from the measured outputs just before each part",
+        InitialState::Warmup(_) => "it follows the measured outputs during a warm-up, which is not scored",
     };
-    format!("It runs free: {known}, the rest it feeds back itself.")
+    format!("It runs freely: {known} and from then on feeds back its own predictions.")
 }
 
-fn result(part: &str, metrics: &Metrics, coverage: f64) -> String {
-    let (Some(picp), Some(rmse)) = (metrics.picp, metrics.rmse) else {
-        return format!("On the {part} part the simulation ran away and has no metrics.");
+fn result(part: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> String {
+    let metrics = &evaluation.all;
+    let Some(measured) = MeasuredCoverage::of(metrics, coverage, independent) else {
+        return format!("On the {part} part the simulation diverged, so there are no metrics.");
     };
+    // Errors of several outputs have no common unit.
+    let error = match (evaluation.outputs.len(), metrics.rmse, metrics.fit_percent) {
+        (1, Some(rmse), _) => format!("its error (RMSE) is {} and ", significant(rmse, 3)),
+        (2.., _, Some(fit)) => format!("its mean fit is {fit:.1} % and "),
+        _ => String::new(),
+    };
+    let uncertainty = measured
+        .uncertainty
+        .map_or_else(String::new, |uncertainty| format!(" ± {:.1}", 100.0 * uncertainty));
     let width = metrics.pinaw.map_or_else(String::new, |pinaw| {
-        format!(", which is {} of the range of the output wide", percent(pinaw))
+        format!(" On average the band is {} of the output's range wide.", percent(pinaw))
     });
     format!(
-        "On the {part} part its error (RMSE) is {}, and {} of {} samples lie inside the band{width}; {} were asked.",
-        significant(rmse, 3),
-        percent(picp),
+        "On the {part} part {error}{}{uncertainty} of {} samples lie inside the band ({}).{width}",
+        percent(measured.share),
         metrics.n,
-        asked(coverage),
+        measured.judgement(),
     )
 }
 
-fn beside_linear(metrics: &Metrics, baseline: &Metrics) -> Option<String> {
-    let (rmse, linear) = (metrics.rmse?, baseline.rmse?);
-    let (score, linear_score) = (metrics.interval_score?, baseline.interval_score?);
+fn beside_linear(evaluation: &Evaluation, baseline: &Evaluation) -> Option<String> {
+    // Of several outputs the geometric mean of the ratios, which have no unit.
+    let ratio = |measure: fn(&Metrics) -> Option<f64>| -> Option<f64> {
+        let pairs = evaluation.outputs.iter().zip(&baseline.outputs);
+        let logarithms: Option<Vec<f64>> = pairs
+            .map(|((_, ours), (_, linear))| Some((measure(ours)? / measure(linear)?).ln()))
+            .collect();
+        let logarithms = logarithms?;
+        Some((logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp())
+    };
     Some(format!(
-        "Beside a plain linear ARX on the same record, {} and {}.",
-        verdict("the error", rmse, linear),
-        verdict("the interval score", score, linear_score),
+        "Compared with a plain linear ARX on the same record, {} and {}{}.",
+        verdict("the error", ratio(|metrics| metrics.rmse)?),
+        verdict("the interval score", ratio(|metrics| metrics.interval_score)?),
+        if evaluation.outputs.len() > 1 {
+            ", averaged over the outputs"
+        } else {
+            ""
+        },
     ))
 }
 
-/// A measure of which less is better, in words.
-fn verdict(what: &str, ours: f64, linear: f64) -> String {
-    let ratio = ours / linear;
+/// A measure of which lower is better, as a ratio to that of the linear model, in words.
+fn verdict(what: &str, ratio: f64) -> String {
     let change = format!("{:.0} %", 100.0 * (ratio - 1.0).abs());
     match ratio {
-        ratio if ratio > 2.0 => format!("{what} is {ratio:.1} times as large, so ARX is better there"),
-        ratio if ratio > 1.0 + ALIKE => format!("{what} is {change} higher, so ARX is better there"),
-        ratio if ratio >= 1.0 - ALIKE => format!("{what} is about the same, so ARX is as good"),
+        ratio if ratio > 2.0 => format!("{what} is {ratio:.1} times as large (ARX is better)"),
+        ratio if ratio > 1.0 + ALIKE => format!("{what} is {change} higher (ARX is better)"),
+        ratio if ratio >= 1.0 - ALIKE => format!("{what} is about the same (ARX is as good)"),
         _ => format!("{what} is {change} lower"),
     }
 }
 
-fn numbers(report: &FitReport<'_>, metrics: &Metrics, coverage: f64) -> Vec<Fact> {
-    let linear = report.outcome.baseline.as_ref().map(|baseline| baseline.test.all);
+fn numbers(report: &FitReport<'_>, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Vec<Fact> {
+    // Errors and scores of several outputs have no common unit.
+    let shown = |evaluation: &Evaluation| match evaluation.outputs.len() {
+        1 => evaluation.all,
+        _ => Metrics {
+            rmse: None,
+            interval_score: None,
+            ..evaluation.all
+        },
+    };
+    let metrics = &shown(evaluation);
+    let linear = report.outcome.baseline.as_ref().map(|baseline| shown(&baseline.test));
+    let measured = MeasuredCoverage::of(metrics, coverage, independent);
     let unit = match report.outcome.model.interface().outputs.as_slice() {
         [only] => only.unit.clone().map_or_else(String::new, |unit| format!(" {unit}")),
         _ => String::new(),
@@ -159,80 +209,88 @@ fn numbers(report: &FitReport<'_>, metrics: &Metrics, coverage: f64) -> Vec<Fact
     let beside = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
         value.map_or_else(String::new, |value| format!("linear ARX: {}", text(value)))
     };
-    let fact = |label, value: Option<f64>, note: String, text: &dyn Fn(f64) -> String, tone| {
+    let fact = |label: &str, value: Option<f64>, note: String, text: &dyn Fn(f64) -> String, tone: Tone| {
         value.map(|value| Fact {
-            label,
+            label: label.to_owned(),
             value: text(value),
             note,
             tone,
         })
     };
-    let tone = |good: bool| if good { "good" } else { "bad" };
     let size = |value: f64| format!("{}{unit}", significant(value, 3));
     let fit = |value: f64| format!("{value:.1} %");
     let facts = [
         fact(
             "inside the band",
             metrics.picp,
-            format!("asked: {}", asked(coverage)),
+            measured.map_or_else(String::new, MeasuredCoverage::judgement),
             &percent,
-            metrics.picp.map_or("", |picp| tone(picp >= coverage)),
+            measured.map_or(Tone::Plain, |measured| match measured.verdict() {
+                CoverageVerdict::Reached => Tone::Good,
+                CoverageVerdict::Consistent => Tone::Plain,
+                CoverageVerdict::Missed => Tone::Bad,
+            }),
         ),
         fact(
             "mean width",
             metrics.pinaw,
             "of the output's range".to_owned(),
             &percent,
-            "",
+            Tone::Plain,
         ),
         fact(
             "RMSE",
             metrics.rmse,
             beside(linear.and_then(|it| it.rmse), &size),
             &size,
-            "",
+            Tone::Plain,
         ),
         fact(
             "fit",
             metrics.fit_percent,
             beside(linear.and_then(|it| it.fit_percent), &fit),
             &fit,
-            "",
+            Tone::Plain,
         ),
         fact(
             "interval score",
             metrics.interval_score,
             beside(linear.and_then(|it| it.interval_score), &size),
             &size,
-            "",
+            Tone::Plain,
         ),
     ];
     facts.into_iter().flatten().collect()
 }
 
-fn doubts(part: &str, metrics: &Metrics, coverage: f64) -> Vec<String> {
+fn doubts(part: &str, metrics: &Metrics, coverage: f64, independent: Option<f64>) -> Vec<String> {
     let mut doubts = Vec::new();
     if let Some(step) = metrics.diverged_at {
         doubts.push(format!(
-            "The simulation of the {part} part left every reasonable range at step {} and has no metrics. Try a smaller learning rate, \
-             other lags, or --model arx.",
+            "The simulation of the {part} part diverged at step {}, so it has no metrics. Try a smaller learning rate, other lags, or \
+             a linear model.",
             step + 1
         ));
     }
-    let Some(picp) = metrics.picp else {
+    let Some(measured) = MeasuredCoverage::of(metrics, coverage, independent) else {
         return doubts;
     };
-    if picp < coverage {
+    if measured.verdict() == CoverageVerdict::Missed {
         doubts.push(format!(
-            "The band holds {} where {} were asked. Errors of the {part} part are larger than those it was made from; do not rely on it \
-             there.",
-            percent(picp),
+            "Only {} of the {part} samples are inside the band; the target is {}. Errors on this part are larger than those the band \
+             was made from, so do not rely on it there.",
+            percent(measured.share),
             asked(coverage)
         ));
     }
+    if metrics.pinaw.is_some_and(|width| width > 1.0) {
+        doubts
+            .push("On average the band is wider than the output's whole range, so it says nothing useful.".to_owned());
+    }
     if let Some(worst) = metrics.worst_rolling_picp.filter(|worst| *worst < coverage - 0.2) {
         doubts.push(format!(
-            "Misses come in groups: in the worst stretch only {} of the samples are inside.",
+            "Misses cluster: in the worst {}-sample window only {} of the samples are inside.",
+            ROLLING_WINDOW.min(metrics.n),
             percent(worst)
         ));
     }
@@ -245,13 +303,10 @@ mod tests {
 
     #[test]
     fn the_verdict_is_honest_in_every_case() {
-        assert_eq!(verdict("it", 0.8, 1.0), "it is 20 % lower");
-        assert_eq!(verdict("it", 1.02, 1.0), "it is about the same, so ARX is as good");
-        assert_eq!(verdict("it", 1.2, 1.0), "it is 20 % higher, so ARX is better there");
-        assert_eq!(
-            verdict("it", 3.0, 1.0),
-            "it is 3.0 times as large, so ARX is better there"
-        );
+        assert_eq!(verdict("it", 0.8), "it is 20 % lower");
+        assert_eq!(verdict("it", 1.02), "it is about the same (ARX is as good)");
+        assert_eq!(verdict("it", 1.2), "it is 20 % higher (ARX is better)");
+        assert_eq!(verdict("it", 3.0), "it is 3.0 times as large (ARX is better)");
     }
 
     #[test]
@@ -262,13 +317,17 @@ mod tests {
             worst_rolling_picp: Some(worst),
             ..Metrics::default()
         };
-        assert!(doubts("test", &metrics(0.93, 0.85), 0.9).is_empty());
-        assert_eq!(doubts("test", &metrics(0.8, 0.5), 0.9).len(), 2);
+        assert!(doubts("test", &metrics(0.93, 0.85), 0.9, None).is_empty());
+        assert_eq!(doubts("test", &metrics(0.8, 0.5), 0.9, None).len(), 2);
+        assert!(
+            doubts("test", &metrics(0.88, 0.8), 0.9, Some(0.5)).is_empty(),
+            "by chance"
+        );
         let away = Metrics {
             diverged_at: Some(4),
             ..Metrics::default()
         };
-        let doubts = doubts("test", &away, 0.9);
+        let doubts = doubts("test", &away, 0.9, None);
         assert!(doubts.len() == 1 && doubts[0].contains("at step 5"), "{doubts:?}");
     }
 }

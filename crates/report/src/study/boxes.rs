@@ -3,17 +3,17 @@
 use intervalid_figure::BoxPanel;
 use intervalid_study::figures::{SeedBoxes, seed_boxes};
 use intervalid_study::{RunRecord, Spec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{BoxGroup, BoxesChart, Chart, Reference};
 use crate::column::rounded;
 use crate::text::asked;
 
 /// The four metrics of one data set and coverage.
-#[derive(Serialize)]
-pub(super) struct BoxesView {
-    name: String,
-    charts: Vec<Chart>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BoxesView {
+    pub(crate) name: String,
+    pub(crate) charts: Vec<Chart>,
 }
 
 pub(super) fn views(spec: &Spec, runs: &[RunRecord]) -> Vec<BoxesView> {

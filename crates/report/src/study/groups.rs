@@ -4,38 +4,38 @@ use std::collections::BTreeMap;
 
 use intervalid_study::figures::model_label;
 use intervalid_study::{Cell, RunRecord, RunState, Spec, Store, StoredBand};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::chart::{Axis, BandChart, Chart};
 use crate::column::Column;
 use crate::error::Result;
-use crate::table::{METRIC_HEADINGS, MetricRow};
+use crate::table::{Heading, MetricRow, metric_headings};
 use crate::text::asked;
 
 /// Samples of bands on the page: with their four columns at 2.7 bytes each about two megabytes.
 const SAMPLES: usize = 190_000;
 
 /// The seeds of one model on one data set at one coverage.
-#[derive(Serialize)]
-pub(super) struct GroupView {
-    id: String,
-    name: String,
-    headings: Vec<(&'static str, &'static str)>,
-    runs: Vec<RunView>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct GroupView {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) runs: Vec<RunView>,
     /// The band of the run whose interval score is in the middle.
-    chart: Option<Chart>,
+    pub(crate) chart: Option<Chart>,
     /// What the chart is of, or why there is none.
-    note: String,
-    command: String,
+    pub(crate) note: String,
+    pub(crate) command: String,
 }
 
-#[derive(Serialize)]
-struct RunView {
-    seed: u64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunView {
+    pub(crate) seed: u64,
     /// None of a failed run.
-    metrics: Option<MetricRow>,
-    reason: String,
-    train_seconds: Option<f64>,
+    pub(crate) metrics: Option<MetricRow>,
+    pub(crate) reason: String,
+    pub(crate) train_seconds: Option<f64>,
 }
 
 /// Names the seeds of one model in links: letters, digits and dashes.
@@ -65,12 +65,12 @@ pub(super) fn views(store: &Store, spec: &Spec, runs: &[RunRecord]) -> Result<Ve
         views.push(GroupView {
             id: group_id(&cell),
             name: format!(
-                "{}, {}, {} asked",
+                "{}, {}, target {}",
                 cell.dataset,
                 model_label(&cell),
                 asked(cell.coverage)
             ),
-            headings: METRIC_HEADINGS.to_vec(),
+            headings: metric_headings(),
             runs: runs.iter().map(|run| run_view(run)).collect(),
             chart,
             note,
@@ -83,7 +83,10 @@ pub(super) fn views(store: &Store, spec: &Spec, runs: &[RunRecord]) -> Result<Ve
 fn run_view(run: &RunRecord) -> RunView {
     let coverage = run.cell.coverage;
     let (metrics, reason) = match &run.state {
-        RunState::Done(result) => (Some(MetricRow::new("", "", result.test.all, coverage)), String::new()),
+        RunState::Done(result) => (
+            Some(MetricRow::new("", "", result.test.all, coverage, None)),
+            String::new(),
+        ),
         RunState::Failed { reason } => (None, reason.clone()),
     };
     RunView {

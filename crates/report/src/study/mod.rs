@@ -7,26 +7,26 @@ mod tables;
 use std::path::Path;
 
 use intervalid_study::{Store, status, tables_of_records};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::page::Page;
+use crate::page::{Content, Page};
 use crate::text::count;
 
 /// Everything on the page.
-#[derive(Serialize)]
-struct Content {
-    title: String,
-    lead: Vec<String>,
-    cautions: Vec<String>,
-    scoreboards: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StudyContent {
+    pub(crate) title: String,
+    pub(crate) lead: Vec<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) scoreboards: Vec<String>,
     /// Whether the paper printed values for any cell.
-    has_published: bool,
-    tables: Vec<tables::TableView>,
-    boxes: Vec<boxes::BoxesView>,
-    groups: Vec<groups::GroupView>,
-    spec: String,
-    commands: Vec<String>,
+    pub(crate) has_published: bool,
+    pub(crate) tables: Vec<tables::TableView>,
+    pub(crate) boxes: Vec<boxes::BoxesView>,
+    pub(crate) groups: Vec<groups::GroupView>,
+    pub(crate) spec: String,
+    pub(crate) commands: Vec<String>,
 }
 
 /// The page of the study in a folder, finished or not.
@@ -52,8 +52,8 @@ pub fn study_page(folder: &Path) -> Result<Page> {
             count(spec.coverages.len(), "coverage"),
             count(spec.seeds.len(), "seed"),
         ),
-        "Numbers are of the test part, mean ± sample standard deviation over the seeds, in the units of the paper. Nothing on this \
-         page was computed for it: it shows what the study recorded."
+        "Numbers are of the test part, mean ± sample standard deviation over the seeds, in the units of the paper. This page \
+         shows what the study recorded; nothing was computed again."
             .to_owned(),
     ];
     let mut cautions = Vec::new();
@@ -68,7 +68,7 @@ pub fn study_page(folder: &Path) -> Result<Page> {
     );
     let groups = groups::views(&store, &spec, &runs)?;
     let shown = folder.display();
-    let content = Content {
+    let content = StudyContent {
         title: format!("Study {}", status.name),
         lead,
         cautions,
@@ -88,5 +88,5 @@ pub fn study_page(folder: &Path) -> Result<Page> {
             format!("intervalid report {shown}"),
         ],
     };
-    Ok(Page::new("study", content))
+    Ok(Page::new(Content::Study(Box::new(content))))
 }

@@ -1,35 +1,35 @@
 //! The tables, every cell a link to its runs.
 
 use intervalid_study::{Cell, Mark, StudyTables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::groups::group_id;
 
 /// One table.
-#[derive(Serialize)]
-pub(super) struct TableView {
-    title: String,
-    columns: Vec<String>,
-    rows: Vec<RowView>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TableView {
+    pub(crate) title: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<RowView>,
 }
 
-#[derive(Serialize)]
-struct RowView {
-    dataset: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RowView {
+    pub(crate) dataset: String,
     /// Rows that the data set's name spans; 0 where an earlier row names it.
-    span: usize,
-    metric: &'static str,
-    cells: Vec<CellView>,
+    pub(crate) span: usize,
+    pub(crate) metric: String,
+    pub(crate) cells: Vec<CellView>,
 }
 
-#[derive(Serialize)]
-struct CellView {
-    ours: String,
-    published: Option<String>,
-    mark: &'static str,
-    symbol: &'static str,
-    remarks: String,
-    group: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CellView {
+    pub(crate) ours: String,
+    pub(crate) published: Option<String>,
+    pub(crate) mark: String,
+    pub(crate) symbol: String,
+    pub(crate) remarks: String,
+    pub(crate) group: String,
 }
 
 pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
@@ -42,8 +42,8 @@ pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
             let cells = table.columns.iter().zip(&row.cells).map(|(column, cell)| CellView {
                 ours: cell.ours_text(),
                 published: cell.published_text(),
-                mark: cell.mark.map_or("", Mark::name),
-                symbol: cell.mark.map_or("", Mark::symbol),
+                mark: cell.mark.map_or("", Mark::name).to_owned(),
+                symbol: cell.mark.map_or("", Mark::symbol).to_owned(),
                 remarks: cell.remarks(),
                 group: group_id(&Cell {
                     dataset: row.dataset.clone(),
@@ -57,7 +57,7 @@ pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
             RowView {
                 dataset: row.dataset.clone(),
                 span: if is_first { same.count() } else { 0 },
-                metric: row.metric.label(),
+                metric: row.metric.label().to_owned(),
                 cells: cells.collect(),
             }
         });

@@ -100,8 +100,21 @@ impl Opened {
         );
         self.all_drawn();
         self.fits_its_window();
+        // A table that is cut says so.
+        self.tab.wait(
+            "[...document.querySelectorAll('.scroll')].filter((table) => table.checkVisibility()).every((table) => \
+             table.hasAttribute('data-more') === (table.scrollWidth > table.clientWidth + 2))",
+        );
+        assert_eq!(
+            self.tab
+                .evaluate("document.querySelector('.scroll[data-more]') !== null"),
+            true,
+            "a phone is narrow"
+        );
         self.screenshot("phone");
         self.tab.resize(1200, 900, false);
+        self.tab
+            .wait("[...document.querySelectorAll('.uplot')].some((plot) => plot.getBoundingClientRect().width > 390)");
     }
 
     /// Nothing but the file itself was asked for, and nobody complained.
@@ -135,6 +148,33 @@ fn a_fit() {
         assert!(count.as_u64() > Some(0), "a chart of kind {kind}");
     }
 
+    // Nothing is said of a cursor that is not there.
+    assert_eq!(
+        opened.tab.evaluate(
+            "[...document.querySelectorAll('.u-legend')].filter((legend) => legend.textContent.includes('–')).length"
+        ),
+        0
+    );
+    let key = "getComputedStyle(document.querySelector('.chart-scatter .u-legend tr:last-child')).visibility";
+    assert_eq!(opened.tab.evaluate(key), "hidden");
+
+    // The input and the error are drawn, and go with the output.
+    assert_eq!(
+        opened
+            .tab
+            .evaluate("document.querySelectorAll('#part-test figure[data-drawn=input]').length"),
+        1
+    );
+    assert_eq!(
+        opened
+            .tab
+            .evaluate("document.querySelectorAll('#part-test .chart-band .track').length"),
+        1
+    );
+    let tracks =
+        "[...document.querySelectorAll('#part-test .track canvas')].map((canvas) => canvas.toDataURL()).join()";
+    let tracks_before = opened.tab.evaluate(tracks);
+
     // Dragging zooms, a double click shows all again, buttons do both.
     let shown = "(() => { const labels = document.querySelector('#part-test .u-over').getBoundingClientRect(); \
                  return [labels.left, labels.top, labels.width, labels.height]; })()";
@@ -148,6 +188,9 @@ fn a_fit() {
     let whole = opened.tab.evaluate(picture);
     opened.tab.drag(at(0.3), at(0.5));
     opened.tab.wait(&format!("{picture} !== {whole}"));
+    opened.tab.wait(&format!(
+        "{tracks}.split('data:').every((picture) => !picture || !{tracks_before}.includes(picture))"
+    ));
     let zoomed = opened.tab.evaluate(picture);
     opened
         .tab
@@ -194,10 +237,15 @@ fn a_fit_with_several_channels() {
         return;
     };
     opened.every_size_and_theme();
-    // A chart per output, and a choice between the experiments.
+    // Errors of outputs with different units have no mean.
+    let mean = "[...[...document.querySelectorAll('#metrics tbody tr')].find((row) => row.children[1].textContent === 'all (mean)').children].map((cell) => cell.textContent)";
+    let mean = opened.tab.evaluate(mean);
+    assert_eq!((&mean[3], &mean[8]), (&"–".into(), &"–".into()), "{mean}");
+    assert!(mean[4].as_str().is_some_and(|fit| fit.ends_with('%')), "{mean}");
+    // A chart per output and input, and a choice between the experiments.
     let shown =
         "[...document.querySelectorAll('#part-test figure')].filter((figure) => figure.checkVisibility()).length";
-    assert_eq!(opened.tab.evaluate(shown), 2);
+    assert_eq!(opened.tab.evaluate(shown), 4);
     opened.tab.evaluate(
         "(() => { const choice = document.querySelector('[data-runs=part-test]'); choice.value = '1'; choice.dispatchEvent(new Event('change')); })()",
     );
@@ -244,6 +292,19 @@ fn a_comparison_has_a_linear_model() {
         models[2].as_str().is_some_and(|name| name.starts_with("ARX")),
         "{models}"
     );
+    // Both on one chart; a name hides a model and its band.
+    let picture = "document.querySelector('.chart-overlay canvas').toDataURL()";
+    assert_eq!(
+        opened
+            .tab
+            .evaluate("document.querySelectorAll('figure[data-drawn=overlay]').length"),
+        1
+    );
+    let both = opened.tab.evaluate(picture);
+    opened
+        .tab
+        .evaluate("[...document.querySelectorAll('.chart-overlay .u-legend th')].find((name) => name.textContent.startsWith('ensemble')).click()");
+    opened.tab.wait(&format!("{picture} !== {both}"));
     opened.was_quiet();
 }
 
@@ -270,6 +331,118 @@ fn a_study() {
     );
     let left = "[...document.querySelectorAll('.group')].filter((group) => !group.hidden).map((group) => group.querySelector('summary').textContent)";
     let left = opened.tab.evaluate(left);
-    assert_eq!(left, serde_json::json!(["hair-dryer, ARX, 90 % asked"]));
+    assert_eq!(left, serde_json::json!(["hair-dryer, ARX, target 90 %"]));
+    opened.was_quiet();
+}
+
+/// Markup and scripts where text is expected.
+const HOSTILE: &str = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>'\"&";
+
+/// Every text of a page made hostile, but for those that name a kind, a style, a model or hold numbers.
+fn poison(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => text.push_str(HOSTILE),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(poison),
+        serde_json::Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(name, _)| !["kind", "style", "model", "data", "tone", "version"].contains(&name.as_str()))
+            .for_each(|(_, value)| poison(value)),
+        _ => {}
+    }
+}
+
+#[test]
+fn hostile_data_stay_text() {
+    let mut data: serde_json::Value =
+        serde_json::from_str(include_str!("../fixtures/fit-0.1.0.json")).expect("an old page");
+    let record = data["data"].take();
+    poison(&mut data);
+    data["data"] = record;
+    data["data"]["channels"][0]["name"] = HOSTILE.into();
+    let page = Page::from_json(&data.to_string()).expect("its form is right");
+    assert!(page.to_html().expect("a page").matches("<script").count() > 5);
+    let Some(mut opened) = Opened::new(&page, "hostile") else {
+        return;
+    };
+    opened.all_drawn();
+    // A legend of a heat map, its readout, and the legend again.
+    opened
+        .tab
+        .evaluate("document.querySelector('.chart-heat').scrollIntoView()");
+    opened
+        .tab
+        .wait("document.querySelector('.chart-heat .readout').textContent.includes('window.hit')");
+    assert_eq!(opened.tab.evaluate("document.querySelectorAll('main img').length"), 0);
+    assert_eq!(opened.tab.evaluate("String(window.hit)"), "undefined");
+    opened.was_quiet();
+    // What got into the page all the same would not run.
+    opened.tab.evaluate(
+        "(() => { const script = document.createElement('script'); script.textContent = 'window.hit = 1'; document.body.append(script); \
+         const box = document.createElement('div'); box.innerHTML = '<img src=\"data:,\" onerror=\"window.hit=1\">'; document.body.append(box); })()",
+    );
+    opened
+        .tab
+        .evaluate("new Promise((resolve) => setTimeout(resolve, 200))");
+    assert_eq!(opened.tab.evaluate("String(window.hit)"), "undefined");
+}
+
+#[test]
+fn a_long_record_opens_at_its_worst() {
+    let mut data: serde_json::Value =
+        serde_json::from_str(include_str!("../fixtures/fit-0.1.0.json")).expect("an old page");
+    let samples = 131_072_u32;
+    let column = |scale: u32, shift: u32| {
+        let steps = (0..samples).flat_map(|k| ((k * 7919 % scale + shift) as u16).to_le_bytes());
+        serde_json::json!({"low": 0.0, "high": 1.0, "data": BASE64_STANDARD.encode(steps.collect::<Vec<u8>>())})
+    };
+    let charts = data["parts"][0]["runs"][0]["charts"].as_array_mut().expect("charts");
+    charts.truncate(1);
+    let chart = &mut charts[0];
+    for (name, shift) in [
+        ("measured", 20_000),
+        ("prediction", 25_000),
+        ("lower", 15_000),
+        ("upper", 35_000),
+    ] {
+        chart[name] = column(9000, shift);
+    }
+    chart["online"] = serde_json::Value::Null;
+    chart["x"] = serde_json::json!({"label": "sample", "start": 0.0, "step": 1.0});
+    let bad = 98_304;
+    let mut outside: Vec<u32> = (0..samples).step_by(1000).chain(bad..bad + 40).collect();
+    outside.sort_unstable();
+    outside.dedup();
+    chart["outside"] = serde_json::json!(outside);
+    let page = Page::from_json(&data.to_string()).expect("a page");
+    let Some(mut opened) = Opened::new(&page, "long") else {
+        return;
+    };
+    opened
+        .tab
+        .evaluate("document.querySelector('#part-test figure').scrollIntoView()");
+    opened
+        .tab
+        .wait("(document.querySelector('#part-test .overview .u-select') || document.body).style.width.endsWith('px')");
+    let stretch = "(() => { const chosen = document.querySelector('#part-test .overview .u-select').getBoundingClientRect(); \
+                   const all = document.querySelector('#part-test .overview .u-over').getBoundingClientRect(); \
+                   return [(chosen.left - all.left) / all.width, chosen.width / all.width, all.left, all.top, all.width, all.height]; })()";
+    let found: Vec<f64> = serde_json::from_value(opened.tab.evaluate(stretch)).expect("six numbers");
+    assert!((found[0] - 0.75).abs() < 0.02 && found[1] < 0.03, "{found:?}");
+    opened.every_size_and_theme();
+    // Brushing the overview moves the plot above.
+    opened
+        .tab
+        .evaluate("document.querySelector('#part-test .overview').scrollIntoView({block: 'center'})");
+    let area: Vec<f64> = serde_json::from_value(opened.tab.evaluate(stretch)).expect("six numbers");
+    let picture = "document.querySelector('#part-test canvas').toDataURL()";
+    let before = opened.tab.evaluate(picture);
+    let at = |share: f64| (area[2] + share * area[4], area[3] + area[5] / 2.0);
+    opened.tab.drag(at(0.2), at(0.3));
+    opened.tab.wait(&format!("{picture} !== {before}"));
+    let found: Vec<f64> = serde_json::from_value(opened.tab.evaluate(stretch)).expect("six numbers");
+    assert!(
+        (found[0] - 0.2).abs() < 0.02 && (found[1] - 0.1).abs() < 0.02,
+        "{found:?}"
+    );
     opened.was_quiet();
 }

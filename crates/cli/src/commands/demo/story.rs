@@ -105,7 +105,11 @@ pub(super) fn results(rows: &[&Fitted], prepared: &Prepared, output: &Output) ->
          CWC    PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))), as shares; lower is better\n",
     ))?;
     for row in rows {
-        output.story(format_args!("{}: {}", row.name, reading(&row.metrics(), COVERAGE)))?;
+        output.story(format_args!(
+            "{}: {}",
+            row.name,
+            reading(&row.metrics(), COVERAGE, None)
+        ))?;
     }
     if rows
         .iter()
