@@ -2,18 +2,18 @@
 
 use crate::levinson::levinson_durbin;
 
-/// How many of `taps` neighbouring samples of a signal carry information of their own: the order of persistent excitation,
-/// as far as a record of noise and rounding can tell.
+/// How many of `taps` neighbouring samples of a signal it takes until the ones before predict the next, that one included:
+/// one more than the order of persistent excitation, as far as a record can tell, and at most `taps`.
 ///
-/// A tap counts as long as the ones before it leave more than 0.1 % of the signal's variance unpredicted. White noise
-/// excites all `taps`, a constant signal one, and a sine two, if the record is so long that its ends do not matter.
+/// A sample counts as predicted where less than 0.1 % of the signal's variance is left. White noise gives `taps`, a
+/// constant signal 1, and a sine 3, if the record is so long that its ends do not matter.
 ///
 /// **Reference.** L. Ljung, *System Identification: Theory for the User*, 2nd ed., Prentice Hall 1999, section
 /// 13.2.
 ///
 /// ```
 /// let sine: Vec<f64> = (0..100_000).map(|k| (0.7 * f64::from(k)).sin()).collect();
-/// assert_eq!(intervalid_data::excitation_order(&sine, 10), 2);
+/// assert_eq!(intervalid_data::excitation_order(&sine, 10), 3);
 /// ```
 #[must_use]
 pub fn excitation_order(values: &[f64], taps: usize) -> usize {
