@@ -15,7 +15,7 @@ use intervalid_workflow::WorkflowError;
 
 use crate::args::Cli;
 use crate::format::count;
-use crate::suggest::{nearest, nearest_in};
+use crate::suggest::nearest;
 use crate::write::out_of_space;
 
 /// Who can mend it, and with that the exit code.
@@ -235,6 +235,9 @@ fn option_hint(option: &str) -> Option<String> {
     (!has_flag).then(|| format!("set `{option}` in the file of --config"))
 }
 
+/// Where the keys of a study are explained.
+const EVERY_KEY: &str = "`intervalid study run paper --print` shows and explains every key";
+
 /// What to do about a study.
 fn study_hint(error: &StudyError) -> Option<String> {
     let hint = match error {
@@ -242,10 +245,11 @@ fn study_hint(error: &StudyError) -> Option<String> {
             WorkflowError::UnknownSetting { nearest: Some(near), .. } => format!("did you mean '{near}'?"),
             _ => return None,
         },
-        StudyError::Parse { reason, .. } => match nearest_in(reason) {
+        StudyError::UnknownKey { key, known, .. } => match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean '{near}'?"),
-            None => "`intervalid study run paper --print` shows and explains every key".to_owned(),
+            None => EVERY_KEY.to_owned(),
         },
+        StudyError::Parse { .. } => EVERY_KEY.to_owned(),
         StudyError::UnknownStudy { name, .. } => match nearest(name, Spec::builtin_names()) {
             Some(near) => format!("did you mean '{near}'?"),
             None => "name a .toml file or a built-in study".to_owned(),

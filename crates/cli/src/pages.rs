@@ -40,13 +40,9 @@ pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str)
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it for one.
+/// A word as a shell takes it for one. No shell takes a NUL, and no file name of the user's holds one.
 fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+".contains(character);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
+    shlex::try_quote(word).map_or_else(|_| word.replace('\0', ""), Into::into)
 }
 
 #[cfg(test)]
@@ -56,7 +52,8 @@ mod tests {
     #[test]
     fn words_of_a_shell() {
         assert_eq!(quoted("run-1.csv"), "run-1.csv");
-        assert_eq!(quoted("it's here.csv"), "'it'\\''s here.csv'");
-        assert_eq!(quoted(""), "''");
+        for word in ["it's here.csv", "", "a b", "$HOME", "back`tick`"] {
+            assert_eq!(shlex::split(&quoted(word)), Some(vec![word.to_owned()]));
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use tempfile::{Builder, NamedTempFile};
+use intervalid_data::{replace_file, temporary_file};
 
 use crate::error::Failure;
 
@@ -39,7 +39,7 @@ impl OutFolder {
             .collect();
         made.retain(|path| !path.as_os_str().is_empty());
         made.reverse();
-        let tried = fs::create_dir_all(folder).and_then(|()| temporary(folder));
+        let tried = fs::create_dir_all(folder).and_then(|()| temporary_file(folder));
         tried
             .with_context(|| format!("--out {}: cannot write into this folder", folder.display()))
             .map_err(|error| Failure::input(error).with_hint("name a folder that you may write with --out DIR"))?;
@@ -76,14 +76,7 @@ impl OutFolder {
     /// Writes a whole file, then gives it its name, replacing an older one.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
         let path = self.path.join(name);
-        let written = || -> io::Result<()> {
-            let mut file = temporary(&self.path)?;
-            file.write_all(content).map_err(own_words)?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            Ok(())
-        };
-        written().map_err(|error| {
+        replace_file(&path, content).map_err(|error| {
             self.abandon();
             not_written(&path, error)
         })
@@ -148,7 +141,7 @@ impl OutFile {
             return Err(Failure::input(anyhow!("{label}: expected the name of a file")));
         };
         let parent = path.parent().unwrap_or(Path::new(""));
-        temporary(parent)
+        temporary_file(parent)
             .with_context(|| format!("{label}: cannot write into its folder"))
             .map_err(|error| {
                 Failure::input(error).with_hint("name a file in a folder that exists and you may write")
@@ -186,21 +179,4 @@ fn not_written(path: &Path, error: io::Error) -> Failure {
 pub(crate) fn out_of_space(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
-}
-
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = Builder::new();
-    builder.prefix(".intervalid-");
-    // Temporary files are private by default; results follow the user's umask like any other file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(own_words)
-}
-
-/// What the operating system said, without the name of the temporary file, which means nothing to a user.
-fn own_words(error: io::Error) -> io::Error {
-    match error.to_string().split_once(" at path ") {
-        Some((reason, _)) => io::Error::new(error.kind(), reason.to_owned()),
-        None => error,
-    }
 }

@@ -10,9 +10,9 @@ use crate::regressor::{PastOutputs, Regressor};
 use crate::split::Part;
 use crate::window::Window;
 
-/// A linear model y(k) = A x(k) + b in normalised units, with the regressor x(k) of [`Lags`].
+/// A linear model ŷ(k) = A x(k) + b in normalised units, with the regressor x(k) of [`Lags`].
 ///
-/// **Fit.** Least squares on one-step predictions: A, b = argmin Σ_k ‖ŷ(k) - A x̂(k) - b‖², x̂ from measured data. The
+/// **Fit.** Least squares on one-step predictions: A, b = argmin Σ_k ‖y(k) - A x̂(k) - b‖², x̂ from measured data. The
 /// sum runs over the samples whose whole regressor exists in their experiment. Collinear regressors get the solution
 /// of least norm.
 ///
@@ -67,7 +67,7 @@ impl ArxModel {
         self.coefficients.len()
     }
 
-    /// y = A x + b for a given regressor.
+    /// ŷ = A x + b for a given regressor.
     ///
     /// # Panics
     /// If the lengths do not fit the model.

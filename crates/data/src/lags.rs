@@ -95,12 +95,12 @@ impl FromStr for Lags {
 /// Text form (also in serde): `zero`, `measured`, `warmup:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InitialState {
-    /// Only ŷ(start); older outputs are zero in normalised units. The paper's protocol.
+    /// Only y(start); older outputs are zero in normalised units. The paper's protocol.
     #[default]
     ZeroPadded,
-    /// The n_y measured outputs ŷ(start-n_y+1) … ŷ(start).
+    /// The n_y measured outputs y(start-n_y+1) … y(start).
     Measured,
-    /// ŷ(start) … ŷ(start+n): the first n predicted samples see measured outputs only and are not scored, so that
+    /// y(start) … y(start+n): the first n predicted samples see measured outputs only and are not scored, so that
     /// recurrent states settle. Outputs before the start are zero.
     Warmup(usize),
 }

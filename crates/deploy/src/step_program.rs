@@ -55,7 +55,7 @@ pub struct OutputPlan {
     pub channel: Channel,
     /// Its normalisation.
     pub scale: Scale,
-    /// How its band is scaled, in physical units: y - lower·max(y - y_lo, floor) and likewise above.
+    /// How its band is scaled, in physical units: ŷ - lower·max(ŷ - ŷ_lo, floor) and likewise above.
     pub calibration: Option<Scaling>,
     /// The adaptive band: bounds as in `calibration` with a scale per side and `floor`, on top of the calibrated band.
     pub online: OnlineConstants,
@@ -64,7 +64,7 @@ pub struct OutputPlan {
 /// The map from regressor to outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// y = A·x + b, ± a constant.
+    /// ŷ = A·x + b, ± a constant.
     Linear(LinearPlan),
     /// One interval network or several.
     Networks(NetworkPlan),

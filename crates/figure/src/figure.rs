@@ -1,6 +1,5 @@
 //! A drawn figure: as SVG text, as PNG bytes, or in a file.
 
-use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
@@ -99,25 +98,18 @@ impl Figure {
             "png" => self.to_png(SAVED_PNG_SCALE)?,
             _ => return Err(FigureError::Extension { path: path.to_owned() }),
         };
-        write_atomic(path, &bytes).map_err(|source| FigureError::Write {
+        replace(path, &bytes).map_err(|source| FigureError::Write {
             path: path.to_owned(),
             source,
         })
     }
 }
 
-fn write_atomic(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&temporary, path));
-    if renamed.is_err() {
-        // Best effort: the first error is the one worth reporting.
-        let _ = fs::remove_file(&temporary);
-    }
-    renamed
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
 }

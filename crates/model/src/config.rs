@@ -9,7 +9,7 @@ use crate::train::Stage;
 use crate::train::loss::QuantileLevel;
 use crate::train::optim::Schedule;
 
-/// How θ and Δ are trained (spec section 6).
+/// How θ and Δ are trained (docs/method.md, section 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
@@ -31,7 +31,7 @@ impl Strategy {
     }
 }
 
-/// σ_Δ, which keeps margins non-negative (spec section 5).
+/// σ_Δ, which keeps margins non-negative (docs/method.md, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarginActivation {
@@ -61,7 +61,7 @@ const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// Everything that decides a fit besides the data.
 ///
-/// Interval networks minimise L_MSE for θ and L_RQR-W for the margins Δ (spec sections 4 and 6), the baselines a Gaussian
+/// Interval networks minimise L_MSE for θ and L_RQR-W for the margins Δ (docs/method.md, sections 4 and 6), the baselines a Gaussian
 /// likelihood (section 8), ARX the one-step error. A model reads the fields that concern it.
 ///
 /// | field | symbol | default | range |

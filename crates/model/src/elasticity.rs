@@ -1,4 +1,4 @@
-//! Elasticity: how far each parameter may move, relative to its size (spec section 10).
+//! Elasticity: how far each parameter may move, relative to its size (docs/method.md, section 10).
 //!
 //! Per parameter r̄ = (θ_hi - θ_lo)/|θ|; per layer and input channel R̄(n_in) = Σ over outputs of r̄(n_in, n_out), with the
 //! bias as one more channel `1`. Where |θ| is zero, or as good as zero beside the largest of its matrix or bias, r̄ is
@@ -171,7 +171,7 @@ fn ratios(parameters: &NetworkParameters, block: &Block) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Regressor entries in words: outputs first, newest first, as spec section 2 orders them.
+/// Regressor entries in words: outputs first, newest first, as docs/method.md, section 2 orders them.
 #[must_use]
 pub fn regressor_names(architecture: &Architecture, interface: &ModelInterface) -> Vec<String> {
     let lags = architecture.lags;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn regressors_are_named_in_the_order_of_the_specification() {
+    fn regressors_are_named_in_the_order_of_the_method() {
         let recipe = &recipes(0.1)[0];
         let model = recipe.model::<f64>();
         let names = regressor_names(&model.architecture, &model.interface);

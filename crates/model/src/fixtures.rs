@@ -210,7 +210,7 @@ impl Recipe {
 /// Lower and upper end.
 pub(crate) type Pair = (f64, f64);
 
-/// Interval network by the formulas of spec section 3 and nothing else: scalar loops over named tensors, everything an
+/// Interval network by the formulas of docs/method.md, section 3 and nothing else: scalar loops over named tensors, everything an
 /// interval. Equal ends give the crisp network.
 #[derive(Debug)]
 pub(crate) struct NaiveNetwork {

@@ -12,13 +12,13 @@ use crate::network::NetworkKind;
 /// Where a model's prediction interval comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Interval parameters, trained in cascade or jointly (spec sections 3 to 6).
+    /// Interval parameters, trained in cascade or jointly (docs/method.md, sections 3 to 6).
     Interval,
-    /// Gaussian likelihood with a distribution over the parameters: mean-field variational inference (spec section 8).
+    /// Gaussian likelihood with a distribution over the parameters: mean-field variational inference (docs/method.md, section 8).
     Bayesian,
-    /// Gaussian likelihood with dropout in training and in prediction (spec section 8).
+    /// Gaussian likelihood with dropout in training and in prediction (docs/method.md, section 8).
     Dropout,
-    /// Several networks with Gaussian likelihood (spec section 8).
+    /// Several networks with Gaussian likelihood (docs/method.md, section 8).
     Ensemble,
     /// Least squares and a quantile of its simulation errors.
     Linear,

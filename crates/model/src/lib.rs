@@ -59,9 +59,13 @@ pub use simulate::stepwise::{History, HistoryNeeds, Prediction, Simulator, Simul
 pub use train::loss::{QuantileLevel, RqrW};
 pub use train::optim::{GradNorm, GradNormUpdate, Schedule};
 pub use train::{
-    EpochProgress, EpochRecord, FitOptions, IterationBench, Stage, StageInfo, StopReason, TrainInfo, fit_cascades,
-    fit_crisp, fit_margins, initial_margins,
+    EpochProgress, EpochRecord, FitOptions, Stage, StageInfo, StopReason, TrainInfo, fit_cascades, fit_crisp,
+    fit_margins, initial_margins,
 };
+
+/// For this crate's own benchmark, which is a program of its own and sees only what is public.
+#[doc(hidden)]
+pub use train::IterationBench;
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

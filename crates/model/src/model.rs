@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use intervalid_data::{ArxModel, Dataset, Normaliser, Part, Split};
+use intervalid_data::{ArxModel, Dataset, Normaliser, Part, Split, replace_file};
 
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::prediction::Band;
@@ -11,7 +11,6 @@ use crate::error::{ModelError, Result};
 use crate::family::body::{Body, Fitted, NetworkParameters, Networks};
 use crate::family::linear::{ArxWithBand, fit_arx, search_lags};
 use crate::file::model_file;
-use crate::file::tensors::write_atomic;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind, Precision};
 use crate::network::Architecture;
@@ -162,7 +161,7 @@ impl Model {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let bytes = model_file::to_bytes(self, path)?;
-        write_atomic(path, &bytes).map_err(|source| ModelError::File {
+        replace_file(path, &bytes).map_err(|source| ModelError::File {
             action: "write",
             path: path.to_owned(),
             source,

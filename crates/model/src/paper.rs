@@ -23,7 +23,7 @@ struct Training {
 }
 
 impl FitConfig {
-    /// The paper's configuration of a model for one of its data sets (spec section 7), or its sensible equivalent for
+    /// The paper's configuration of a model for one of its data sets (docs/method.md, section 7), or its sensible equivalent for
     /// another record, whose lags are searched.
     ///
     /// Learning rates, epochs, batches and regularisation are not printed. Those of the paper's data sets were chosen by free
@@ -96,7 +96,7 @@ impl FitConfig {
     }
 }
 
-/// Chosen by free runs over held-out pieces of the training and validation parts; the settings of spec section 6 where no
+/// Chosen by free runs over held-out pieces of the training and validation parts; the settings of docs/method.md, section 6 where no
 /// others were clearly better there (NODE on the robot arm).
 fn training(dataset: &str, network: NetworkKind) -> Option<Training> {
     let row = |epochs, batch, learning_rate, [weight_decay, weight_noise, averaging]: [f64; 3], miss_factor| Training {

@@ -95,6 +95,7 @@ fn class_of_study(error: &StudyError) -> &'static str {
         StudyError::NoData { .. } => "UnknownDataError",
         StudyError::WorkerData { .. } => "WorkerDataError",
         StudyError::Parse { .. }
+        | StudyError::UnknownKey { .. }
         | StudyError::Value { .. }
         | StudyError::Settings { .. }
         | StudyError::UnknownStudy { .. }

@@ -1,12 +1,11 @@
 //! Fitting, and what a fit leaves behind.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use intervalid_data::{Dataset, Experiment, Part, Segment, Split, SplitFractions};
-use intervalid_model::{Control, EpochProgress, EpochRecord, ModelError, Progress, Stage};
+use intervalid_data::{Dataset, Experiment, Part, Segment, Split, SplitFractions, replace_file};
+use intervalid_model::{Control, EpochProgress, EpochRecord, ModelError, Progress, Stage, StopReason};
 use intervalid_report::{FitReport, fit_page};
 use intervalid_workflow::{FitRequest, Settings, TrainOptions, Trained, Training, WhenInterrupted, WorkflowError};
 use pyo3::exceptions::PyValueError;
@@ -186,6 +185,7 @@ impl Fit {
             dict.set_item("best_epoch", stage.best_epoch)?;
             dict.set_item("best_loss", stage.best_loss)?;
             dict.set_item("stopped_because", stage.stopped.to_string())?;
+            dict.set_item("interrupted", matches!(stage.stopped, StopReason::Interrupted { .. }))?;
             Ok(dict)
         };
         match &self.trained.training {
@@ -255,10 +255,7 @@ impl Fit {
     ) -> PyResult<()> {
         let test = test.map(|record| Arc::clone(&record.dataset));
         let html = py.detach(|| self.page(test.as_deref(), code, threads))?;
-        write(&path, html.as_bytes()).map_err(|reason| {
-            // Without the name of the temporary file, which means nothing to a user.
-            let reason = reason.to_string();
-            let reason = reason.split(" at path ").next().unwrap_or_default();
+        replace_file(&path, html.as_bytes()).map_err(|reason| {
             let message = format!("{}: the report cannot be written: {reason}", path.display());
             error::exception("ReportFileError", message, "File")
         })
@@ -333,21 +330,4 @@ impl Fit {
         )?;
         Ok((dataset, split))
     }
-}
-
-/// Writes beside the place and renames, so that nobody sees half a page.
-fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".intervalid-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }

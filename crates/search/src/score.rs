@@ -2,7 +2,7 @@
 
 use intervalid_model::{BlockScores, quantile, standard_error};
 
-/// Errors ŷ - y of the point predictions on held-out blocks, in standard deviations: `[block][output][sample]`.
+/// Errors y - ŷ of the point predictions on held-out blocks, in standard deviations: `[block][output][sample]`.
 pub(crate) type HeldOut = Vec<Vec<Vec<f64>>>;
 
 /// How good a candidate is on blocks it had not seen.

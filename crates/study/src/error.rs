@@ -20,6 +20,17 @@ pub enum StudyError {
         reason: String,
     },
 
+    /// A key that a study does not have.
+    #[error("{origin}: unknown key '{key}'")]
+    UnknownKey {
+        /// File or name of the study.
+        origin: String,
+        /// The key.
+        key: String,
+        /// Keys that a study has.
+        known: &'static [&'static str],
+    },
+
     /// A value of a study that is not allowed.
     #[error("{place} = {found} is not allowed: expected {expected}")]
     Value {

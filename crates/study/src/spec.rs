@@ -74,6 +74,20 @@ pub struct Spec {
     pub overrides: Vec<Override>,
 }
 
+/// Keys of a study file: the fields of [`Spec`], as a test compares.
+const KEYS: [&str; 10] = [
+    "name",
+    "datasets",
+    "models",
+    "strategies",
+    "margins",
+    "coverages",
+    "seeds",
+    "keep_models",
+    "settings",
+    "override",
+];
+
 /// Which fitted models are kept in the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -165,10 +179,19 @@ impl Spec {
     /// # Errors
     /// [`StudyError`] naming the key and what it may be. A data set that cannot be found is not an error here.
     pub fn parse(origin: &str, text: &str) -> Result<Self> {
-        let spec: Self = toml::from_str(text).map_err(|error| StudyError::Parse {
+        let wrong = |error: toml::de::Error| StudyError::Parse {
             origin: origin.to_owned(),
             reason: error.to_string().trim_end().to_owned(),
-        })?;
+        };
+        let table: toml::Table = toml::from_str(text).map_err(wrong)?;
+        if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(StudyError::UnknownKey {
+                origin: origin.to_owned(),
+                key: key.clone(),
+                known: &KEYS,
+            });
+        }
+        let spec: Self = toml::from_str(text).map_err(wrong)?;
         spec.check()?;
         Ok(spec)
     }
@@ -393,4 +416,20 @@ fn one_or_more<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializ
         OneOrMore::One(value) => vec![value],
         OneOrMore::More(values) => values,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_the_fields_of_a_study() {
+        let spec = Spec::load("paper-quick").unwrap();
+        let serde_json::Value::Object(fields) = serde_json::to_value(&spec).unwrap() else {
+            panic!("a study is an object")
+        };
+        let mut keys = KEYS.to_vec();
+        keys.sort_unstable();
+        assert_eq!(fields.keys().collect::<Vec<_>>(), keys);
+    }
 }

@@ -9,6 +9,7 @@ use intervalid_data::{InitialState, Lags};
 use intervalid_model::{MarginActivation, ModelKind, Precision, Strategy};
 
 use intervalid_workflow::Preset;
+use jiff::SignedDuration;
 
 use super::DataArgs;
 
@@ -44,7 +45,7 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) preset: Option<Preset>,
-    /// Most time that auto may search, such as 30s, 2m or 1h; the result says if it was reached
+    /// Most time that auto may search, such as 30s, 2m or 1h30m; the result says if it was reached
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Fit options")]
     pub(crate) budget: Option<Duration>,
     /// Scale the band on blocks that the model is fitted without, which takes five more fits; auto always does
@@ -152,19 +153,20 @@ fn coverage(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Seconds, or a number with s, m or h.
+/// Seconds, or a time such as `90s`, `2m`, `1h30m` or `PT5M`.
 fn duration(text: &str) -> Result<Duration, String> {
-    let (number, factor) = match text.strip_suffix(['s', 'm', 'h']) {
-        Some(number) if text.ends_with('m') => (number, 60.0),
-        Some(number) if text.ends_with('h') => (number, 3600.0),
-        Some(number) => (number, 1.0),
-        None => (text, 1.0),
+    let seconds = match text.trim().parse::<f64>() {
+        Ok(seconds) => Some(seconds),
+        Err(_) => text
+            .trim()
+            .parse::<SignedDuration>()
+            .ok()
+            .map(|time| time.as_secs_f64()),
     };
-    let seconds = number.trim().parse::<f64>().ok().map(|number| number * factor);
     seconds
         .filter(|seconds| *seconds > 0.0)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h".to_owned())
+        .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h30m".to_owned())
 }
 
 fn preset(name: &str) -> Preset {

@@ -17,3 +17,4 @@ mod shell;
 mod study;
 mod support;
 mod terminal;
+mod version_0_1;

@@ -8,7 +8,7 @@ use super::signal::coloured_noise;
 use crate::dataset::Channel;
 use crate::error::DataError;
 
-/// y₀(k) = Σ_i a_i y₀(k-i) + Σ_j b_j u(k-n_d-j), ŷ(k) = y₀(k) + e(k), with u coloured Gaussian noise of unit variance.
+/// y₀(k) = Σ_i a_i y₀(k-i) + Σ_j b_j u(k-n_d-j), y(k) = y₀(k) + e(k), with u coloured Gaussian noise of unit variance.
 ///
 /// | field | symbol | default | range |
 /// |---|---|---|---|

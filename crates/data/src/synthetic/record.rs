@@ -9,7 +9,7 @@ use crate::normal;
 
 /// A record with one input and one output whose distribution is known.
 ///
-/// The noise is Gaussian, independent over time and added to the output only, so given the inputs each ŷ(k) is normal
+/// The noise is Gaussian, independent over time and added to the output only, so given the inputs each y(k) is normal
 /// with mean `truth()[k]` and standard deviation `noise_std()[k]`, and all its quantiles are known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticRecord {
@@ -53,17 +53,17 @@ impl SyntheticRecord {
         self.dataset
     }
 
-    /// The noise-free output, which is the conditional mean and median of ŷ.
+    /// The noise-free output, which is the conditional mean and median of y.
     pub fn truth(&self) -> &[f64] {
         &self.truth
     }
 
-    /// The conditional standard deviation of ŷ.
+    /// The conditional standard deviation of y.
     pub fn noise_std(&self) -> &[f64] {
         &self.noise_std
     }
 
-    /// The conditional quantile of ŷ(k) for every k: `truth + z_p · noise_std`. Infinite at probability 0 and 1, NaN
+    /// The conditional quantile of y(k) for every k: `truth + z_p · noise_std`. Infinite at probability 0 and 1, NaN
     /// outside [0, 1].
     pub fn quantile(&self, probability: f64) -> Vec<f64> {
         let z = normal::quantile(probability);

@@ -10,7 +10,7 @@ use crate::error::DataError;
 
 /// A pump fills the upper tank, which drains into the lower one:
 ///
-/// ḣ₁ = -k₁√h₁ + k₄u, ḣ₂ = k₂√h₁ - k₃√h₂, both levels kept in [0, `overflow`]; ŷ = h₂ + noise.
+/// ḣ₁ = -k₁√h₁ + k₄u, ḣ₂ = k₂√h₁ - k₃√h₂, both levels kept in [0, `overflow`]; y = h₂ + noise.
 ///
 /// Smooth in normal operation and hard at the rim: a model trained without overflow does not know it. The input holds
 /// random levels for `hold` samples.

@@ -9,7 +9,7 @@ use super::signal::coloured_noise;
 use crate::dataset::Channel;
 use crate::error::DataError;
 
-/// Linear dynamics, then a saturating curve: x = G(q) u, y₀ = x / √(1 + (x/s)²), ŷ = y₀ + σ(k) e(k) with
+/// Linear dynamics, then a saturating curve: x = G(q) u, y₀ = x / √(1 + (x/s)²), y = y₀ + σ(k) e(k) with
 /// σ(k) = `noise_floor` + `noise_slope`·|y₀(k)| and e standard normal. So the width of an interval of given coverage is
 /// known and changes with the working point.
 ///

@@ -170,7 +170,7 @@ pub(super) fn crisp_step(
     }
 }
 
-/// y = A·x + b; a prediction that leaves every sensible range stays at the one before.
+/// ŷ = A·x + b; a prediction that leaves every sensible range stays at the one before.
 fn arx(emit: &mut Emitter, linear: &LinearPlan, x: &Value, last: &Value) -> Value {
     let outputs = linear.bias.len();
     let length = linear.weight.len() / outputs;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use intervalid_deploy::{Body, OnnxOptions, StepProgram, onnx_models};
-use intervalid_model::{Model, Precision};
+use intervalid_model::Precision;
 use serde_json::{Value, json};
 
 use crate::models::{Case, cases, rare_cases};

@@ -1,4 +1,4 @@
-//! Interval weights times interval inputs, forward and reverse (spec section 3).
+//! Interval weights times interval inputs, forward and reverse (docs/method.md, section 3).
 //!
 //! For one weight `[w, W]` and one input `[a, A]`, by the sign class of the weight:
 //!

@@ -1,4 +1,4 @@
-//! How good a band is: pure functions of bands and measured outputs (spec section 9).
+//! How good a band is: pure functions of bands and measured outputs (docs/method.md, section 9).
 
 use intervalid_data::{DataError, Dataset, Segment};
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,16 @@ pub const ROLLING_WINDOW: usize = 100;
 
 /// Error, coverage and width of one output, or their means over all outputs.
 ///
-/// With ŷ the measured output, y the point prediction, [y_lo, y_hi] the band, α the coverage asked, over n samples:
+/// With y the measured output, ŷ the point prediction, [ŷ_lo, ŷ_hi] the band, α the coverage asked, over n samples:
 ///
 /// | name | formula | better |
 /// |---|---|---|
-/// | RMSE | √(mean (ŷ-y)²), in the output's unit | lower |
-/// | fit % | 100·(1 - ‖ŷ-y‖/‖ŷ-mean ŷ‖) | higher |
-/// | PICP | share of samples with y_lo ≤ ŷ ≤ y_hi, ends included | at least α |
-/// | PINAW | mean (y_hi-y_lo) / (max ŷ - min ŷ) | lower |
+/// | RMSE | √(mean (y-ŷ)²), in the output's unit | lower |
+/// | fit % | 100·(1 - ‖y-ŷ‖/‖y-mean y‖) | higher |
+/// | PICP | share of samples with ŷ_lo ≤ y ≤ ŷ_hi, ends included | at least α |
+/// | PINAW | mean (ŷ_hi-ŷ_lo) / (max y - min y) | lower |
 /// | CWC | PINAW·(1 + \[PICP < α\]·e^(-η(PICP-α))), η = 25 | lower |
-/// | interval score | mean (y_hi-y_lo) + 2/(1-α)·mean (distance of ŷ from the band), in the output's unit | lower |
+/// | interval score | mean (ŷ_hi-ŷ_lo) + 2/(1-α)·mean (distance of y from the band), in the output's unit | lower |
 /// | worst rolling PICP | least PICP of [`ROLLING_WINDOW`] consecutive samples | at least α |
 ///
 /// A measure that does not exist is `None` (`null` in JSON), never NaN: there are no samples, the targets have no range
@@ -39,7 +39,7 @@ pub struct Metrics {
     pub n: usize,
     /// Root mean square error, in the output's unit.
     pub rmse: Option<f64>,
-    /// 100·(1 - ‖ŷ-y‖/‖ŷ-mean ŷ‖): 100 is perfect, 0 is no better than the mean.
+    /// 100·(1 - ‖y-ŷ‖/‖y-mean y‖): 100 is perfect, 0 is no better than the mean.
     pub fit_percent: Option<f64>,
     /// Share of the samples inside the band, ends included.
     pub picp: Option<f64>,
@@ -74,7 +74,7 @@ pub struct Evaluation {
 /// The slices have the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct Aligned<'a> {
-    /// Measured outputs ŷ.
+    /// Measured outputs y.
     pub target: &'a [f64],
     /// Lower bounds.
     pub lower: &'a [f64],
@@ -238,7 +238,7 @@ impl Aligned<'_> {
         counts
     }
 
-    /// Σ (y_hi-y_lo), and Σ of the distances of ŷ from the band.
+    /// Σ (ŷ_hi-ŷ_lo), and Σ of the distances of y from the band.
     fn widths_and_misses(&self) -> (f64, f64) {
         let ends = self.lower.iter().zip(self.upper);
         self.target

@@ -4,7 +4,7 @@
 //!
 //! | model | tensors |
 //! |---|---|
-//! | interval | `theta.<layer>.weight`, `.recurrent`, `.bias` (`theta.linear.weight` for a linear path), and the same under `margin_lower.` and `margin_upper.`, both ≥ 0 (Δ after σ_Δ, spec section 5) |
+//! | interval | `theta.<layer>.weight`, `.recurrent`, `.bias` (`theta.linear.weight` for a linear path), and the same under `margin_lower.` and `margin_upper.`, both ≥ 0 (Δ after σ_Δ, docs/method.md, section 5) |
 //! | several interval networks | the same under `member.0.`, `member.1.` … |
 //! | dropout | as `theta.` above; the read-out's rows are the means of all outputs, then s of all outputs |
 //! | Bayesian | the same, `theta.` are the means and `spread.` ≥ 0 the standard deviations |
@@ -20,7 +20,7 @@
 //! | `architecture` | name of the model: `inode`, `ilstm`, `bnode` … `arx` |
 //! | `lags` | `nx`, `nd`, `ny` |
 //! | `hidden` | widths, first to last; none in ARX |
-//! | `linear_path` | whether y = A·x + network |
+//! | `linear_path` | whether ŷ = A·x + network |
 //! | `initial_state` | `zero`, `measured` or `warmup:N` |
 //! | `coverage` | α |
 //! | `sample_time` | seconds or null |
@@ -32,7 +32,7 @@
 //! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `config` | the resolved configuration of the fit |
 //!
-//! With spec sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.
+//! With docs/method.md, sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.
 
 use std::collections::HashSet;
 use std::path::Path;

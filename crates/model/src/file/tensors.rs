@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use intervalid_data::replace_file;
 use intervalid_interval::Real;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
@@ -57,7 +57,7 @@ impl TensorWriter {
             source,
         };
         let bytes = self.bytes(metadata).map_err(file_error)?;
-        write_atomic(path, &bytes).map_err(file_error)
+        replace_file(path, &bytes).map_err(file_error)
     }
 
     /// The content of the file.
@@ -74,29 +74,6 @@ impl TensorWriter {
         let metadata = serde_json::to_string(&fields)?;
         serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)]))).map_err(std::io::Error::other)
     }
-}
-
-/// Replaces a file in one step, durably.
-pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = folder.join(name);
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
-        // Best effort: the first error is the one worth reporting.
-        let _ = fs::remove_file(&temporary);
-        return Err(error);
-    }
-    // Some file systems cannot sync a folder; the rename has happened all the same.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
 }
 
 fn dtype<T: Real>() -> Dtype {

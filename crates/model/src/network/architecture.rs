@@ -9,11 +9,11 @@ use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::kind::Method;
 
-/// The two published networks (spec section 3).
+/// The two published networks (docs/method.md, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkKind {
-    /// Neural ordinary differential equation, Euler step: y(k) = y(k-1) + MLP(x(k)).
+    /// Neural ordinary differential equation, Euler step: ŷ(k) = ŷ(k-1) + MLP(x(k)).
     Node,
     /// Stacked LSTM cells with an affine read-out.
     Lstm,
@@ -26,7 +26,7 @@ pub enum Head {
     /// The output itself.
     #[default]
     Point,
-    /// Mean μ of all outputs, then s of all outputs, with standard deviation σ = softplus(s) (spec section 8).
+    /// Mean μ of all outputs, then s of all outputs, with standard deviation σ = softplus(s) (docs/method.md, section 8).
     Gaussian,
 }
 
@@ -43,7 +43,7 @@ pub struct Architecture {
     pub lags: Lags,
     /// Width of each hidden layer or cell, first to last.
     pub hidden: Vec<usize>,
-    /// y = A·x + network instead of y(k-1) + network or network alone.
+    /// ŷ = A·x + network instead of ŷ(k-1) + network or network alone.
     pub linear_path: bool,
     /// What the read-out gives.
     #[serde(default)]
@@ -312,13 +312,13 @@ impl Layout {
         self.len == 0
     }
 
-    /// Whether a block belongs to the read-out (margins start differently there, spec section 5).
+    /// Whether a block belongs to the read-out (margins start differently there, docs/method.md, section 5).
     #[must_use]
     pub fn is_output(&self, block: &Block) -> bool {
         block.layer == LayerId::Network(self.layers.len() - 1)
     }
 
-    /// The weights θ_sh that GradNorm compares losses on: those of the last hidden layer (spec section 6).
+    /// The weights θ_sh that GradNorm compares losses on: those of the last hidden layer (docs/method.md, section 6).
     #[must_use]
     pub fn shared(&self) -> Vec<Range<usize>> {
         let layer = &self.layers[self.layers.len().saturating_sub(2)];

@@ -89,7 +89,7 @@ fn losses(
     [mse, sum / batch.scored() as f64]
 }
 
-/// Spec section 8: ∂NLL/∂θ through whole windows, with and without dropout masks.
+/// docs/method.md, section 8: ∂NLL/∂θ through whole windows, with and without dropout masks.
 #[test]
 fn likelihood_gradients_match_central_differences() {
     let mut rng = ChaCha8Rng::seed_from_u64(17);
@@ -125,7 +125,7 @@ fn likelihood_gradients_match_central_differences() {
     }
 }
 
-/// Spec section 6: ∂L_MSE/∂θ, ∂L_RQR-W/∂θ through centres and trajectory, ∂L_RQR-W/∂Δ, all through whole windows.
+/// docs/method.md, section 6: ∂L_MSE/∂θ, ∂L_RQR-W/∂θ through centres and trajectory, ∂L_RQR-W/∂Δ, all through whole windows.
 #[test]
 fn gradients_match_central_differences_for_every_parameter() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);

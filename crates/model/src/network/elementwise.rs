@@ -2,7 +2,7 @@
 //!
 //! An LSTM cell of size h works on tiles of 4h gates in the order i, f, q, o; with n = h·width numbers per gate:
 //! c = f·c₋₁ + i·q, h = o·tanh c. In the interval cell the gates i, f, o are ≥ 0, so one bound of each product is
-//! decided by the sign of the other factor (spec section 3), and c₋₁ is crisp.
+//! decided by the sign of the other factor (docs/method.md, section 3), and c₋₁ is crisp.
 
 use intervalid_interval::kernel::{LANES, Vector};
 use intervalid_interval::{Real, simd_dispatch};

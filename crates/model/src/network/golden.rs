@@ -1,4 +1,4 @@
-//! Golden values: four small networks in float64 from an independent implementation of the specification.
+//! Golden values: four small networks in float64 from an independent implementation of docs/method.md.
 
 use intervalid_data::Lags;
 use intervalid_testkit::{GoldenCase, GoldenLayer, GoldenMargins, Tolerance, assert_all_close, assert_close, golden};

@@ -1,4 +1,4 @@
-//! Initial θ (spec section 3): input weights Glorot uniform, recurrent weights orthogonal, biases 0, forget bias 1.
+//! Initial θ (docs/method.md, section 3): input weights Glorot uniform, recurrent weights orthogonal, biases 0, forget bias 1.
 //!
 //! X. Glorot, Y. Bengio: Understanding the difficulty of training deep feedforward neural networks, AISTATS 2010.
 

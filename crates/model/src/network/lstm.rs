@@ -1,4 +1,4 @@
-//! LSTM: stacked cells with an affine read-out (spec section 3).
+//! LSTM: stacked cells with an affine read-out (docs/method.md, section 3).
 //!
 //! z = W·input + U·h₋₁ + b, gates i, f, o = σ(z), q = tanh(z), c = f·c₋₁ + i·q, h = o·tanh c; the next cell's input is h.
 

@@ -1,4 +1,4 @@
-//! NODE: hidden layers with tanh, an affine last layer (spec section 3).
+//! NODE: hidden layers with tanh, an affine last layer (docs/method.md, section 3).
 //!
 //! aₗ = tanh(Wₗ·aₗ₋₁ + bₗ) with a₀ = x(k), output W·a + b. The residual y(k-1) is added outside.
 

@@ -1,4 +1,4 @@
-//! Certified prediction: the interval network in outward-rounded arithmetic ([`Enclosure`], spec section 3).
+//! Certified prediction: the interval network in outward-rounded arithmetic ([`Enclosure`], docs/method.md, section 3).
 //!
 //! `Model::simulate` computes bounds in ordinary floating point, which is fast and may be off by rounding. Here the same
 //! bounds are computed so that they contain the exact ones.

@@ -1,4 +1,4 @@
-//! True interval recursion for analysis: outputs and states fed back as intervals (spec section 3).
+//! True interval recursion for analysis: outputs and states fed back as intervals (docs/method.md, section 3).
 
 use intervalid_data::{Dataset, Part, PastOutput, PastOutputs, Window, free_run_windows};
 use intervalid_interval::Real;
@@ -11,7 +11,7 @@ use crate::family::interval::IntervalNetwork;
 use crate::network::{NetworkKind, Stepper, TILE};
 use crate::simulate::free_run::{DIVERGED, FreeRun};
 
-/// What the interval branch feeds back to itself (spec section 3).
+/// What the interval branch feeds back to itself (docs/method.md, section 3).
 ///
 /// Bounds of a network that feeds intervals back contain all free runs of the networks inside the margins, each on its
 /// *own* outputs and states (in exact arithmetic; here up to rounding). They widen with every step and may diverge, so
@@ -27,7 +27,7 @@ pub enum RecursionMode {
     /// `KStep(n)` for n at least the length of the record is `Full`, and the bounds widen with n.
     KStep(usize),
     /// Everything: one interval recursion from the start of the record. Measured outputs that the initial state knows
-    /// (spec section 2) stay crisp.
+    /// (docs/method.md, section 2) stay crisp.
     Full,
 }
 

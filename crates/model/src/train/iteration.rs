@@ -134,7 +134,7 @@ impl<T: Real> Bounds<T> {
     }
 }
 
-/// Everything of one joint iteration (spec section 6).
+/// Everything of one joint iteration (docs/method.md, section 6).
 pub(super) struct Joint<T> {
     pub(super) crisp: Crisp<T>,
     bounds: Bounds<T>,
@@ -213,7 +213,7 @@ impl<T: Real> Joint<T> {
     }
 }
 
-/// A training iteration on made-up data, for benchmarks: the same code that [`fit`](super::fit) runs.
+/// A training iteration on made-up data, for benchmarks: the same code that a fit runs.
 pub struct IterationBench {
     joint: Joint<f32>,
     config: FitConfig,

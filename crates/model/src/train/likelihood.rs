@@ -1,4 +1,4 @@
-//! One mini-batch and one validation of a network with Gaussian likelihood (spec section 8).
+//! One mini-batch and one validation of a network with Gaussian likelihood (docs/method.md, section 8).
 
 use intervalid_data::Window;
 use intervalid_interval::Real;

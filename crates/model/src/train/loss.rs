@@ -1,7 +1,7 @@
-//! The two losses and their gradients (spec section 4).
+//! The two losses and their gradients (docs/method.md, section 4).
 //!
-//! L_MSE is the mean of (ŷ - y)². RQR-W, with κ = (ŷ - y_lo)(ŷ - y_hi), is the mean of
-//! (α' - [κ < 0])·κ + λ(y_hi - y_lo)²/2. All means are over windows, scored steps and outputs.
+//! L_MSE is the mean of (y - ŷ)². RQR-W, with κ = (y - ŷ_lo)(y - ŷ_hi), is the mean of
+//! (α' - [κ < 0])·κ + λ(ŷ_hi - ŷ_lo)²/2. All means are over windows, scored steps and outputs.
 
 use intervalid_interval::Real;
 use serde::{Deserialize, Serialize};

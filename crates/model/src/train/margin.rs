@@ -1,4 +1,4 @@
-//! Margins Δ = σ_Δ(Δ') of the parameters (spec section 5).
+//! Margins Δ = σ_Δ(Δ') of the parameters (docs/method.md, section 5).
 
 use intervalid_interval::Real;
 

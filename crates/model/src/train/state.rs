@@ -105,7 +105,7 @@ impl<T: Real> State<T> {
     pub(super) fn record(&mut self, record: EpochRecord, stage: Stage) -> bool {
         // A missing loss is never the best.
         let [mse, second] = record.validation.map(|loss| loss.unwrap_or(f64::INFINITY));
-        // Spec section 6: a stage is judged by its own loss, the joint one by the mean of both.
+        // docs/method.md, section 6: a stage is judged by its own loss, the joint one by the mean of both.
         let loss = match stage {
             Stage::Crisp => mse,
             Stage::Margins | Stage::Likelihood => second,

@@ -135,7 +135,7 @@ class Estimator:
                 budget=getattr(self, "budget", None),
                 observer=observer if observer.is_needed else None,
             )
-            whole = not any("interrupted" in stage["stopped_because"] for stage in fit.stages)
+            whole = not any(stage["interrupted"] for stage in fit.stages)
         finally:
             observer.close(whole=whole)
         self._set_model(fit.model)

@@ -29,7 +29,7 @@ const BLOCK: usize = 256;
 const FLAT: f64 = 1e-4;
 const FLAT_STEPS: usize = 3;
 
-/// Minimises Σ (ŷ - y)² + λ‖w‖² over the free runs of `windows`, y being the free run, by damped Gauss–Newton steps.
+/// Minimises Σ (y - ŷ)² + λ‖w‖² over the free runs of `windows`, ŷ being the free run, by damped Gauss–Newton steps.
 ///
 /// **Method.** The derivative of a free run obeys S(k) = ∂f/∂θ + Σ_j ∂f/∂y(k-j) S(k-j); a step δ solves
 /// (SᵀS + λ + μ diag SᵀS) δ = Sᵀe - λw, and μ falls with success and grows with failure.

@@ -5,7 +5,7 @@ use intervalid_model::DIVERGED;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// y(k) = A x(k) + b + W tanh(… tanh(W₀ x(k) + b₀)); without hidden layers y(k) = A x(k) + b.
+/// ŷ(k) = A x(k) + b + W tanh(… tanh(W₀ x(k) + b₀)); without hidden layers ŷ(k) = A x(k) + b.
 ///
 /// θ lies as in [`Architecture::layout`](intervalid_model::Architecture::layout) of a NODE with a linear path: weights and bias of
 /// every layer, the read-out's, then A.

@@ -1,4 +1,4 @@
-//! Elasticity as pictures: a heat map per layer, and bars per input channel (spec section 10).
+//! Elasticity as pictures: a heat map per layer, and bars per input channel (docs/method.md, section 10).
 
 use intervalid_figure::{BarChart, BarSeries, Figure, HeatMap, HeatMapGrid, Result, Style, Theme};
 use intervalid_model::{Elasticity, LayerElasticity};

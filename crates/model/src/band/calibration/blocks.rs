@@ -6,11 +6,11 @@ use super::scaling::{Calibration, Scaling};
 /// had not seen the block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockScores {
-    /// ŷ - y, the error of the point prediction.
+    /// y - ŷ, the error of the point prediction.
     pub error: Vec<f64>,
-    /// y - y_lo.
+    /// ŷ - ŷ_lo.
     pub below: Vec<f64>,
-    /// y_hi - y.
+    /// ŷ_hi - ŷ.
     pub above: Vec<f64>,
 }
 

@@ -6,7 +6,7 @@ use crate::band::prediction::Band;
 
 /// How the band of one output is scaled: each side of it, at least `floor` wide, times its factor.
 ///
-/// y_lo' = y - `lower`·max(y - y_lo, `floor`), y_hi' likewise; the point prediction y stays inside.
+/// ŷ_lo' = ŷ - `lower`·max(ŷ - ŷ_lo, `floor`), ŷ_hi' likewise; the point prediction ŷ stays inside.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scaling {

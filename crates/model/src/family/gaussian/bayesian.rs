@@ -1,4 +1,4 @@
-//! Mean-field variational inference (spec section 8): every parameter is N(m, v²) with v = softplus(p), prior N(0, ρ²).
+//! Mean-field variational inference (docs/method.md, section 8): every parameter is N(m, v²) with v = softplus(p), prior N(0, ρ²).
 //!
 //! Loss = mean NLL + KL/(number of training targets). One draw w = m + v·ε per mini-batch (the reparameterisation), so
 //! with g = ∂NLL/∂w: ∂m = g + m/(ρ²K) and ∂p = (g·ε + (v/ρ² - 1/v)/K)·σ(p), K targets. Windows overlap and K counts each of

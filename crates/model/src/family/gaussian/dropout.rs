@@ -1,4 +1,4 @@
-//! Monte Carlo dropout: hidden activations are zeroed at random, in training and in prediction (spec section 8).
+//! Monte Carlo dropout: hidden activations are zeroed at random, in training and in prediction (docs/method.md, section 8).
 //!
 //! A mask is 0 with probability r and 1/(1-r) otherwise, so that its mean is 1. Every step of every window has its own.
 //! In an LSTM the masks are on what the next layer sees, not on a cell's memory.

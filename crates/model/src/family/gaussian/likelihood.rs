@@ -1,6 +1,6 @@
-//! Gaussian negative log-likelihood of a batch and its gradient (spec section 8).
+//! Gaussian negative log-likelihood of a batch and its gradient (docs/method.md, section 8).
 //!
-//! NLL = ½ln 2π + ln σ + (ŷ-μ)²/(2σ²) with σ = softplus(s), mean over windows, scored steps and outputs.
+//! NLL = ½ln 2π + ln σ + (y-μ)²/(2σ²) with σ = softplus(s), mean over windows, scored steps and outputs.
 
 use intervalid_interval::Real;
 

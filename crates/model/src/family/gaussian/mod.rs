@@ -1,4 +1,4 @@
-//! Networks with Gaussian likelihood: the Bayesian, dropout and ensemble baselines (spec section 8).
+//! Networks with Gaussian likelihood: the Bayesian, dropout and ensemble baselines (docs/method.md, section 8).
 //!
 //! One network gives mean μ and s per output, σ = softplus(s). Each method has its way to several such networks (draws
 //! of the parameters, draws of dropout masks, members); [`predictive`] averages them into one mean and one variance per

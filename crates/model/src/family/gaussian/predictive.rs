@@ -1,4 +1,4 @@
-//! Several networks, one prediction: aggregated mean and variance, with the mean fed back (spec section 8).
+//! Several networks, one prediction: aggregated mean and variance, with the mean fed back (docs/method.md, section 8).
 
 use intervalid_data::{InitialState, Scaled, Window};
 use intervalid_interval::Real;

@@ -117,7 +117,7 @@ fn a_model_comes_back_to_the_bit() {
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 1);
 }
 
-/// Another program: file, spec sections 2 and 3, scalar loops.
+/// Another program: file, docs/method.md, sections 2 and 3, scalar loops.
 #[test]
 fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! GradNorm: balances two losses by the size of their gradients on shared weights (spec section 6).
+//! GradNorm: balances two losses by the size of their gradients on shared weights (docs/method.md, section 6).
 //!
 //! G_j = s_j·‖∇L_j‖ over θ_sh, Ḡ their mean, r_j = (L_j/L_j(0)) / mean of these ratios. The scales follow
 //! L_grad = Σ|G_j - Ḡ·r_jᵝ| with its targets held constant, stay positive and are renormalised to sum 1.

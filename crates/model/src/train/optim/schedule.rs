@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Schedule {
     /// Always 1.
     Constant,
-    /// 1, then 0.3 from 50 % and 0.1 from 80 % of the epochs on (spec section 6).
+    /// 1, then 0.3 from 50 % and 0.1 from 80 % of the epochs on (docs/method.md, section 6).
     #[default]
     Step,
     /// From 1 down to 0 along half a cosine.
