@@ -277,18 +277,21 @@ fn a_budget_of_no_time_is_told_and_repeated_by_its_rounds() {
     assert!(!repeated.info.capped && repeated.info.end == SearchEnd::Finished);
 }
 
-#[test]
-fn an_observer_that_breaks_off_ends_the_search() {
-    let record = WienerSystem::default().generate(400, 9).expect("generates");
-    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
-    let stop = |_: &Progress| std::ops::ControlFlow::Break(());
-    let watched = |observer| SearchOptions {
+fn watched<'a>(observer: &'a intervalid_model::Observer<'a>) -> SearchOptions<'a> {
+    SearchOptions {
         control: Control {
             observer: Some(observer),
             ..Control::default()
         },
         ..SearchOptions::default()
-    };
+    }
+}
+
+#[test]
+fn an_observer_that_breaks_off_ends_the_search() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let stop = |_: &Progress| std::ops::ControlFlow::Break(());
     let refused = search(record.dataset(), &split, &SearchConfig::default(), &watched(&stop));
     assert!(matches!(refused, Err(SearchError::Cancelled)));
 

@@ -4,7 +4,6 @@ mod engine;
 mod history;
 mod linear;
 mod networks;
-#[expect(clippy::module_inception, reason = "the file of the type Simulator")]
 mod simulator;
 mod state;
 #[cfg(test)]
