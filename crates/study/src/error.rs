@@ -21,10 +21,12 @@ pub enum StudyError {
     },
 
     /// A key that a study does not have.
-    #[error("{origin}: unknown key '{key}'")]
+    #[error("{origin}, line {line}: unknown key '{key}'")]
     UnknownKey {
         /// File or name of the study.
         origin: String,
+        /// Line, from 1.
+        line: usize,
         /// The key.
         key: String,
         /// Keys that a study has.

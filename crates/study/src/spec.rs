@@ -179,19 +179,22 @@ impl Spec {
     /// # Errors
     /// [`StudyError`] naming the key and what it may be. A data set that cannot be found is not an error here.
     pub fn parse(origin: &str, text: &str) -> Result<Self> {
-        let wrong = |error: toml::de::Error| StudyError::Parse {
-            origin: origin.to_owned(),
-            reason: error.to_string().trim_end().to_owned(),
-        };
-        let table: toml::Table = toml::from_str(text).map_err(wrong)?;
-        if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(StudyError::UnknownKey {
-                origin: origin.to_owned(),
-                key: key.clone(),
-                known: &KEYS,
-            });
-        }
-        let spec: Self = toml::from_str(text).map_err(wrong)?;
+        let spec: Self = toml::from_str(text).map_err(|error| {
+            let origin = origin.to_owned();
+            let table: toml::Table = toml::from_str(text).unwrap_or_default();
+            match (table.keys().find(|key| !KEYS.contains(&key.as_str())), error.span()) {
+                (Some(key), Some(place)) => StudyError::UnknownKey {
+                    origin,
+                    line: text[..place.start].matches('\n').count() + 1,
+                    key: key.clone(),
+                    known: &KEYS,
+                },
+                _ => StudyError::Parse {
+                    origin,
+                    reason: error.to_string().trim_end().to_owned(),
+                },
+            }
+        })?;
         spec.check()?;
         Ok(spec)
     }

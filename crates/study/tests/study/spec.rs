@@ -49,11 +49,17 @@ fn defaults_are_those_of_the_reference() {
 #[test]
 fn errors_name_the_key_and_what_it_may_be() {
     let expectations = [
-        ("epochs = 3", "unknown field `epochs`"),
-        ("settings = { epoch = 3 }", "settings: unknown field `epoch`"),
-        ("settings = { epochs = \"many\" }", "settings: invalid type"),
+        ("epochs = 3", "unknown key 'epochs'"),
+        ("settings = { epoch = 3 }", "settings: unknown key 'epoch'"),
+        (
+            "settings = { epochs = \"many\" }",
+            "settings: epochs = \"many\": invalid type",
+        ),
         ("settings = { epochs = 0 }", "epochs = 0 is not allowed"),
-        ("settings = { lags = { nz = 1 } }", "settings: unknown field `lags.nz`"),
+        (
+            "settings = { lags = { nz = 1 } }",
+            "settings: lags = { nz = 1 }: unknown field `nz`",
+        ),
         (
             "settings = { seed = 3 }",
             "settings.seed = 3 is not allowed: expected no such key here: a study has `seeds`",
@@ -70,7 +76,7 @@ fn errors_name_the_key_and_what_it_may_be() {
         ("keep_models = \"some\"", "unknown variant `some`"),
         (
             "[[override]]\nset = { epoch = 3 }",
-            "override 1: set: unknown field `epoch`",
+            "override 1: set: unknown key 'epoch'",
         ),
         ("[[override]]\nmodels = \"inode\"\nset = {}", "unknown field `models`"),
         (

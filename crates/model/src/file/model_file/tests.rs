@@ -230,7 +230,10 @@ fn every_truncation_is_refused() {
     let (_, bytes) = saved();
     for length in 0..bytes.len() {
         let message = refusal(&bytes[..length]);
-        assert!(message.starts_with("m.safetensors is not a valid model: "), "{message}");
+        assert!(
+            message.starts_with("(bytes in memory) is not a valid model: "),
+            "{message}"
+        );
     }
     assert!(refusal(&[bytes.as_slice(), &[0]].concat()).contains("bytes of tensors"));
 }
