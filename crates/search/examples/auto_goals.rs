@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use intervalid_data::{Dataset, Part, ReadOptions, Segment, Split, known_dataset, load};
-use intervalid_model::{Metrics, SearchConfig, SearchOptions, evaluate, search};
+use intervalid_model::{Metrics, evaluate};
+use intervalid_search::{SearchConfig, SearchOptions, search};
 
 const RECORDS: [&str; 4] = ["hair-dryer", "robot-arm", "mr-damper", "heat-exchanger"];
 

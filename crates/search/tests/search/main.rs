@@ -1,5 +1,6 @@
 //! `auto` on systems whose truth is known, and on records of awkward shapes.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use intervalid_data::{
@@ -277,26 +278,30 @@ fn a_budget_of_no_time_is_told_and_repeated_by_its_rounds() {
     assert!(!repeated.info.capped && repeated.info.end == SearchEnd::Finished);
 }
 
-#[test]
-fn an_observer_that_breaks_off_ends_the_search() {
-    let record = WienerSystem::default().generate(400, 9).expect("generates");
-    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
-    let stop = |_: &Progress| std::ops::ControlFlow::Break(());
-    let watched = |observer| SearchOptions {
+/// Options of a search that tells `observer` how it goes. A function, since a closure would bind all observers to one lifetime.
+fn watched<'a>(observer: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync + 'a)) -> SearchOptions<'a> {
+    SearchOptions {
         control: Control {
             observer: Some(observer),
             ..Control::default()
         },
         ..SearchOptions::default()
-    };
+    }
+}
+
+#[test]
+fn an_observer_that_breaks_off_ends_the_search() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let stop = |_: &Progress| ControlFlow::Break(());
     let refused = search(record.dataset(), &split, &SearchConfig::default(), &watched(&stop));
     assert!(matches!(refused, Err(SearchError::Cancelled)));
 
     // Later: linear models are there, and the best of them is kept.
     for during in ["networks", "margins"] {
         let stop = |progress: &Progress| match progress {
-            Progress::Share { step, .. } if *step == during => std::ops::ControlFlow::Break(()),
-            _ => std::ops::ControlFlow::Continue(()),
+            Progress::Share { step, .. } if *step == during => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
         };
         let config = SearchConfig {
             model: Some(ModelKind::Inode),
