@@ -10,6 +10,7 @@
 //! | what held-out errors are worth as a band | `score` |
 //! | choose, refit, train margins, calibrate | `finish` |
 //! | calibrate a model that was not searched | `cross_calibration` |
+//! | models with hidden states, not yet searched | [`state_space`] |
 //!
 //! Lags, networks and their number of steps are chosen on blocks that the judged model had not seen. The margins' epoch and floor
 //! are chosen on the block that then calibrates them. The test part is never touched.
@@ -42,6 +43,7 @@ mod recipe;
 mod recurrent;
 mod score;
 mod search;
+pub mod state_space;
 
 pub use config::{SearchConfig, SearchOptions};
 pub use cross_calibration::calibrate_on_blocks;

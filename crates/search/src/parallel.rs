@@ -11,7 +11,7 @@ pub(crate) fn map_parallel<J: Sync, R: Send>(jobs: &[J], threads: usize, work: i
         && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build()
     {
         // Jobs differ in size by far: one at a time, not in halves.
-        return pool.install(|| jobs.par_iter().with_max_len(1).map(|job| work(job)).collect());
+        return pool.install(|| jobs.par_iter().with_max_len(1).map(&work).collect());
     }
     jobs.iter().map(work).collect()
 }

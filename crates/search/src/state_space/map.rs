@@ -1,0 +1,169 @@
+//! One map of the model and its derivatives: g(z) = L z + b + W₂ tanh(W₁ z + b₁).
+//!
+//! ∂g/∂z = L + W₂ diag(1 - tanh²) W₁; the derivatives by the parameters are products of z, the units' values and W₂. Without
+//! hidden units only L z + b is left.
+
+use std::ops::Range;
+
+/// Sizes of a map.
+///
+/// The parameters of a map lie side by side: W₁ (hidden × width), b₁ (hidden), W₂ (rows × hidden), L (rows × width),
+/// b (rows), all matrices row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Map {
+    /// Entries of g.
+    pub(crate) rows: usize,
+    /// Entries of z.
+    pub(crate) width: usize,
+    /// Units of the network, 0 for none.
+    pub(crate) hidden: usize,
+}
+
+impl Map {
+    /// Number of parameters.
+    pub(crate) fn parameters(self) -> usize {
+        self.hidden * (self.width + 1) + self.rows * (self.hidden + self.width + 1)
+    }
+
+    /// W₁
+    pub(crate) fn inner(self) -> Range<usize> {
+        0..self.hidden * self.width
+    }
+
+    /// b₁
+    pub(crate) fn inner_bias(self) -> Range<usize> {
+        let start = self.inner().end;
+        start..start + self.hidden
+    }
+
+    /// W₂
+    pub(crate) fn outer(self) -> Range<usize> {
+        let start = self.inner_bias().end;
+        start..start + self.rows * self.hidden
+    }
+
+    /// L
+    pub(crate) fn linear(self) -> Range<usize> {
+        let start = self.outer().end;
+        start..start + self.rows * self.width
+    }
+
+    /// b
+    pub(crate) fn bias(self) -> Range<usize> {
+        let start = self.linear().end;
+        start..start + self.rows
+    }
+
+    /// g(z) into `out`, the units' values into `units`.
+    #[inline]
+    pub(crate) fn apply(self, theta: &[f64], z: &[f64], units: &mut [f64], out: &mut [f64]) {
+        let inner = &theta[self.inner()];
+        for ((unit, row), bias) in units
+            .iter_mut()
+            .zip(inner.chunks_exact(self.width.max(1)))
+            .zip(&theta[self.inner_bias()])
+        {
+            *unit = (dot(row, z) + bias).tanh();
+        }
+        let (outer, linear, bias) = (&theta[self.outer()], &theta[self.linear()], &theta[self.bias()]);
+        for (row, out) in out.iter_mut().enumerate() {
+            *out = bias[row]
+                + dot(&linear[row * self.width..(row + 1) * self.width], z)
+                + dot(&outer[row * self.hidden..(row + 1) * self.hidden], units);
+        }
+    }
+
+    /// The first `columns` columns of ∂g/∂z = L + W₂ diag(1 - tanh²) W₁, row by row, for the units' values of [`Map::apply`].
+    #[inline]
+    pub(crate) fn slope(self, theta: &[f64], units: &[f64], columns: usize, slope: &mut [f64]) {
+        let (inner, outer, linear) = (&theta[self.inner()], &theta[self.outer()], &theta[self.linear()]);
+        for (row, to) in slope.chunks_exact_mut(columns.max(1)).take(self.rows).enumerate() {
+            to.copy_from_slice(&linear[row * self.width..row * self.width + columns]);
+            for (hidden, unit) in units.iter().enumerate() {
+                let factor = outer[row * self.hidden + hidden] * (1.0 - unit * unit);
+                let weights = &inner[hidden * self.width..hidden * self.width + columns];
+                to.iter_mut().zip(weights).for_each(|(to, w)| *to += factor * w);
+            }
+        }
+    }
+
+    /// Adds ∂g_row/∂θ to `to`, which has one entry per parameter.
+    #[inline]
+    pub(crate) fn add_by_theta(self, theta: &[f64], z: &[f64], units: &[f64], row: usize, to: &mut [f64]) {
+        let outer = &theta[self.outer()][row * self.hidden..(row + 1) * self.hidden];
+        let bias = self.inner_bias().start;
+        for (hidden, (unit, weight)) in units.iter().zip(outer).enumerate() {
+            let factor = weight * (1.0 - unit * unit);
+            let inner = &mut to[hidden * self.width..(hidden + 1) * self.width];
+            inner.iter_mut().zip(z).for_each(|(to, z)| *to += factor * z);
+            to[bias + hidden] += factor;
+        }
+        let outer = self.outer().start + row * self.hidden;
+        add(&mut to[outer..outer + self.hidden], units);
+        let linear = self.linear().start + row * self.width;
+        add(&mut to[linear..linear + self.width], z);
+        to[self.bias().start + row] += 1.0;
+    }
+}
+
+#[inline]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[inline]
+fn add(to: &mut [f64], from: &[f64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_central_differences() {
+        for hidden in [0, 1, 4] {
+            let map = Map {
+                rows: 2,
+                width: 3,
+                hidden,
+            };
+            let theta: Vec<f64> = (0..map.parameters())
+                .map(|i| 0.8 * (1.0 + i as f64 * 1.7).sin())
+                .collect();
+            let z = [0.4, -0.9, 0.3];
+            let value = |theta: &[f64], z: &[f64]| {
+                let (mut units, mut out) = (vec![0.0; hidden], [0.0; 2]);
+                map.apply(theta, z, &mut units, &mut out);
+                (out, units)
+            };
+            let (_, units) = value(&theta, &z);
+            let step = 1e-6;
+            let close = |found: f64, up: f64, down: f64| {
+                let expected = (up - down) / (2.0 * step);
+                assert!((found - expected).abs() < 1e-8, "{hidden}: {found} {expected}");
+            };
+            for row in 0..2 {
+                let mut by_theta = vec![0.0; map.parameters()];
+                map.add_by_theta(&theta, &z, &units, row, &mut by_theta);
+                for index in 0..map.parameters() {
+                    let (mut up, mut down) = (theta.clone(), theta.clone());
+                    up[index] += step;
+                    down[index] -= step;
+                    close(by_theta[index], value(&up, &z).0[row], value(&down, &z).0[row]);
+                }
+                for columns in [2, 3] {
+                    let mut slope = vec![0.0; 2 * columns];
+                    map.slope(&theta, &units, columns, &mut slope);
+                    for index in 0..columns {
+                        let (mut up, mut down) = (z, z);
+                        up[index] += step;
+                        down[index] -= step;
+                        let found = slope[row * columns + index];
+                        close(found, value(&theta, &up).0[row], value(&theta, &down).0[row]);
+                    }
+                }
+            }
+        }
+    }
+}

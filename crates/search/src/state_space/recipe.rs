@@ -1,0 +1,304 @@
+//! One way to fit a model, carried out on every division of the data.
+//!
+//! start (linear or random) → Adam on whole free runs from several starts → Levenberg–Marquardt → held-out runs, each the median
+//! of the models kept. Both stages are candidates, since the second helps on clean records and harms on short noisy ones.
+
+use super::descent::{DescentConfig, Fitted, descend};
+use super::divisions::{Divisions, HeldOut};
+use super::explore::{ExploreConfig, Walker, explore};
+use super::fit_linear::{LinearConfig, fit_linear};
+use super::model::Shape;
+use super::run::Run;
+use super::start::{at_random, beside_linear};
+use crate::parallel::map_parallel;
+
+/// Where networks start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// Beside a linear model from a subspace method, refined on free runs.
+    Linear,
+    /// At random.
+    Random,
+}
+
+/// A way to fit a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// States.
+    pub states: usize,
+    /// Units in the state map; with none in either map the model is linear.
+    pub state_hidden: usize,
+    /// Units in the output map.
+    pub output_hidden: usize,
+    /// λ
+    pub weight_penalty: f64,
+    /// Where networks start.
+    pub start: Start,
+    /// Whether first-order exploration comes before Gauss–Newton.
+    pub explores: bool,
+    /// First seed of the starts.
+    pub seed: u64,
+}
+
+/// A recipe carried out: a few models per division, and what they are worth together.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// How it was made.
+    pub recipe: Recipe,
+    /// Gauss–Newton steps after the exploration.
+    pub refined: usize,
+    /// `[division][start]` in the order of [`Divisions`]; the last have seen everything.
+    pub members: Vec<Vec<Fitted>>,
+    /// What all but the last members predict for samples they have not seen: the median of the starts.
+    pub held_out: Vec<HeldOut>,
+    /// √(½ CV² + ½ F²)
+    pub score: f64,
+    /// Geometric mean over the blocks and the forward cut.
+    pub geometric_score: f64,
+}
+
+/// Effort of a recipe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effort {
+    /// Random or linear starts per division of an exploration.
+    pub starts: usize,
+    /// Models per division that are kept: one that fails on new data is outvoted by two.
+    pub kept: usize,
+    /// Explored candidates whose score is beyond this factor of the best known are not refined.
+    pub promising: f64,
+    /// First-order steps.
+    pub explore: ExploreConfig,
+    /// Gauss–Newton steps of networks.
+    pub descent: usize,
+    /// Gauss–Newton steps of linear models.
+    pub linear: usize,
+    /// Longest time constant of random starts, as a share of the record.
+    pub horizon: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            starts: 6,
+            kept: 3,
+            promising: 1.5,
+            explore: ExploreConfig {
+                rounds: vec![(200, 0.5), (1000, 1.0)],
+                ..ExploreConfig::default()
+            },
+            descent: 40,
+            linear: 20,
+            horizon: 0.1,
+        }
+    }
+}
+
+impl Recipe {
+    /// Whether there is no network.
+    pub fn is_linear(&self) -> bool {
+        self.state_hidden + self.output_hidden == 0
+    }
+
+    /// Carries the recipe out: candidates after exploration and after refinement, those that stayed finite.
+    ///
+    /// `best` is the best score so far. `keep_on()` is asked now and then; after a false nothing more is returned.
+    pub fn fit(
+        &self,
+        runs: &[Run],
+        divisions: &Divisions,
+        effort: &Effort,
+        best: f64,
+        keep_on: &(dyn Fn() -> bool + Sync),
+    ) -> Vec<Candidate> {
+        let fitted = divisions.fitted();
+        let linear: Option<Vec<Fitted>> = match (self.start, self.is_linear()) {
+            (Start::Random, false) => None,
+            _ => fitted
+                .iter()
+                .map(|scored| {
+                    let config = LinearConfig {
+                        states: self.states,
+                        weight_penalty: self.weight_penalty,
+                        iterations: effort.linear,
+                    };
+                    fit_linear(runs, scored, config).ok()
+                })
+                .collect(),
+        };
+        if self.is_linear() {
+            let members = linear.map(|members| members.into_iter().map(|member| vec![member]).collect());
+            return members
+                .and_then(|members| self.judge(members, effort.linear, runs, divisions))
+                .into_iter()
+                .collect();
+        }
+        if self.start == Start::Linear && linear.is_none() {
+            return Vec::new();
+        }
+        let start = |division: usize, seed: u64| {
+            self.start_of(linear.as_ref().map(|linear| &linear[division]), runs, effort, seed)
+        };
+        let seeds = self.seed..self.seed + if self.explores { effort.starts } else { effort.kept } as u64;
+        let jobs = seeds.flat_map(|seed| (0..fitted.len()).map(move |division| (division, seed)));
+        let mut candidates = Vec::new();
+        let mut members = vec![Vec::new(); fitted.len()];
+        if self.explores {
+            let walkers =
+                jobs.map(|(division, seed)| Walker::new(start(division, seed), division, self.weight_penalty));
+            for walker in explore(walkers.collect(), runs, &fitted, &effort.explore, keep_on) {
+                members[walker.group].push(walker.fitted);
+            }
+            members.iter_mut().for_each(|members| members.truncate(effort.kept));
+            if !keep_on() {
+                return candidates;
+            }
+            candidates.extend(self.judge(members.clone(), 0, runs, divisions));
+            if candidates
+                .iter()
+                .all(|candidate| candidate.score > effort.promising * best)
+            {
+                return candidates;
+            }
+        } else {
+            jobs.for_each(|(division, seed)| members[division].push(start(division, seed)));
+        }
+        let descent = DescentConfig {
+            iterations: effort.descent,
+            weight_penalty: self.weight_penalty,
+            linear_share: effort.explore.linear_share,
+            ..DescentConfig::default()
+        };
+        for (members, scored) in members.iter_mut().zip(&fitted) {
+            for member in members.iter_mut() {
+                if let Some(found) = descend(member.clone(), runs, scored, descent, |_, _| keep_on()) {
+                    *member = found.fitted;
+                }
+            }
+        }
+        if keep_on() {
+            candidates.extend(self.judge(members, effort.descent, runs, divisions));
+        }
+        candidates
+    }
+
+    /// Where a fit starts: beside a linear model, or at random.
+    fn start_of(&self, linear: Option<&Fitted>, runs: &[Run], effort: &Effort, seed: u64) -> Fitted {
+        if let Some(linear) = linear {
+            return Fitted {
+                model: beside_linear(&linear.model, self.state_hidden, self.output_hidden, seed),
+                x0: linear.x0.clone(),
+            };
+        }
+        let shape = Shape {
+            states: self.states,
+            inputs: runs[0].inputs(),
+            outputs: runs[0].outputs(),
+            state_hidden: self.state_hidden,
+            output_hidden: self.output_hidden,
+        };
+        let samples: usize = runs.iter().map(Run::len).sum();
+        let horizon = (effort.horizon * samples as f64).clamp(5.0, 500.0);
+        Fitted {
+            model: at_random(shape, horizon, seed),
+            x0: vec![vec![0.0; self.states]; runs.len()],
+        }
+    }
+
+    fn judge(
+        &self,
+        members: Vec<Vec<Fitted>>,
+        refined: usize,
+        runs: &[Run],
+        divisions: &Divisions,
+    ) -> Option<Candidate> {
+        let judged = members.iter().take(members.len() - 1).enumerate();
+        let held_out: Vec<HeldOut> = judged
+            .map(|(division, members)| divisions.held_out(division, members, runs))
+            .collect();
+        let score = divisions.score(&held_out);
+        score.is_finite().then_some(Candidate {
+            recipe: *self,
+            refined,
+            members,
+            geometric_score: divisions.geometric_score(&held_out),
+            held_out,
+            score,
+        })
+    }
+}
+
+/// Carries several recipes out with up to `threads` threads; candidates in the order of the recipes, the same whatever `threads`
+/// says unless time runs out. Arguments as for [`Recipe::fit`].
+pub fn fit_recipes(
+    recipes: &[Recipe],
+    (runs, divisions): (&[Run], &Divisions),
+    effort: &Effort,
+    best: f64,
+    threads: usize,
+    keep_on: &(dyn Fn() -> bool + Sync),
+) -> Vec<Candidate> {
+    let found = map_parallel(recipes, threads, |recipe| {
+        recipe.fit(runs, divisions, effort, best, keep_on)
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// The name of a recipe in tables.
+impl std::fmt::Display for Recipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let start = match (self.start, self.explores) {
+            _ if self.is_linear() => "linear",
+            (Start::Linear, false) => "beside linear",
+            (Start::Linear, true) => "beside linear, explored",
+            (Start::Random, _) => "random",
+        };
+        write!(
+            f,
+            "{} states, {} + {} units, λ {:.0e}, {start}, seed {}",
+            self.states, self.state_hidden, self.output_hidden, self.weight_penalty, self.seed
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state_space::fixtures::saturating_plant;
+
+    /// A saturating first-order plant: a network must beat the linear model on held-out blocks.
+    #[test]
+    fn a_network_beats_the_linear_model_on_a_saturating_plant() {
+        let runs = [saturating_plant(500)];
+        let divisions = Divisions::new(&runs).expect("long enough");
+        let recipe = Recipe {
+            states: 2,
+            state_hidden: 0,
+            output_hidden: 0,
+            weight_penalty: 1e-5,
+            start: Start::Linear,
+            explores: false,
+            seed: 1,
+        };
+        let effort = Effort::default();
+        let linear = recipe.fit(&runs, &divisions, &effort, f64::INFINITY, &|| true);
+        let network = Recipe {
+            state_hidden: 4,
+            output_hidden: 0,
+            ..recipe
+        };
+        let network = network.fit(&runs, &divisions, &effort, f64::INFINITY, &|| true);
+        assert!(
+            network[0].score < 0.3 * linear[0].score,
+            "{} {}",
+            network[0].score,
+            linear[0].score
+        );
+        assert_eq!((network[0].members.len(), network[0].held_out.len()), (7, 6));
+        let orders = [1, 2, 3].map(|states| Recipe { states, ..recipe });
+        let with = |threads| {
+            let found = fit_recipes(&orders, (&runs, &divisions), &effort, f64::INFINITY, threads, &|| true);
+            found.into_iter().map(|candidate| candidate.members).collect::<Vec<_>>()
+        };
+        assert_eq!(with(1), with(3));
+    }
+}
