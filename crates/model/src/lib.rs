@@ -40,7 +40,9 @@ pub use band::metrics::{
     coverage_by_horizon, cwc, evaluate, rolling_coverage,
 };
 pub use band::prediction::Band;
-pub use config::{FitConfig, MarginActivation, Strategy};
+pub use config::{
+    CheckedConfig, FitConfig, GaussianConfig, IntervalConfig, MarginActivation, NetworkConfig, Strategy, TrainingConfig,
+};
 pub use control::{Control, Observer, Progress};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{FileKind, ModelError, Result};
