@@ -5,6 +5,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | `config` | settings by method, their ranges, their form in files |
 //! | `network` | architectures: crisp and interval passes side by side, their gradients, the regressor |
 //! | `train` | stages, losses, optimisers, checkpoints |
 //! | `family` | kinds of fitted models: interval networks, Gaussian baselines, ARX |

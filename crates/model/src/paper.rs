@@ -54,7 +54,7 @@ impl FitConfig {
         };
         match model.network() {
             Some(NetworkKind::Node) => {
-                [config.interval.gradnorm_beta, config.gaussian.prior_std] = [beta[0], prior_std[0]]
+                [config.interval.gradnorm_beta, config.gaussian.prior_std] = [beta[0], prior_std[0]];
             }
             Some(NetworkKind::Lstm) => {
                 [config.interval.gradnorm_beta, config.gaussian.prior_std] = [beta[1], prior_std[1]];
@@ -147,7 +147,8 @@ mod tests {
             (damper.lags, damper.network.hidden.as_slice()),
             (Lags { nx: 2, nd: 0, ny: 1 }, [30, 10].as_slice())
         );
-        assert_eq!((damper.training.window.length, damper.training.window.step), (40, 5));
+        let window = damper.training.window;
+        assert_eq!((window.length, window.step), (40, 5));
         let dryer = |model| {
             FitConfig::paper("hair-dryer", model, Strategy::Cascade)
                 .gaussian

@@ -260,10 +260,9 @@ impl Job {
         let Some(network) = config.model.network() else {
             return 1.0;
         };
-        let starts = data.split.train.samples().saturating_sub(config.training.window.length)
-            / config.training.window.step.max(1)
-            + 1;
-        let steps = (starts * config.training.window.length) as f64;
+        let window = config.training.window;
+        let starts = data.split.train.samples().saturating_sub(window.length) / window.step.max(1) + 1;
+        let steps = (starts * window.length) as f64;
         let inputs = config
             .lags
             .regressor_len(data.dataset.inputs().len(), data.dataset.outputs().len());

@@ -73,10 +73,9 @@ impl<T: Real> Problem<T> {
             false => None,
         };
         let mut seeds = generator(config.seed, Purpose::Members, 0);
-        let members = if method == Method::Ensemble {
-            config.gaussian.members
-        } else {
-            0
+        let members = match method {
+            Method::Ensemble => config.gaussian.members,
+            _ => 0,
         };
         Ok(Self {
             config: config.clone().with_precision(Precision::of::<T>()),
