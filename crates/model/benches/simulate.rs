@@ -88,14 +88,13 @@ fn main() {
         ("ILSTM 30-10", ModelKind::Ilstm, vec![30, 10]),
     ] {
         let lags = Lags { nx: 2, nd: 0, ny: 1 };
-        let config = FitConfig {
-            model: network,
-            hidden,
-            lags,
-            epochs: 1,
-            strategy: Strategy::Joint,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.model = network;
+            config.network.hidden = hidden;
+            config.lags = lags;
+            config.training.epochs = 1;
+            config.interval.strategy = Strategy::Joint;
+        });
         let (model, _) = trained(&dataset, &split, &config);
         let mut best = f64::INFINITY;
         for _ in 0..3 {
@@ -125,12 +124,11 @@ fn main() {
         let split = Split::new(&dataset, fractions).unwrap_or_else(|error| panic!("{error}"));
         let window = WindowConfig { length: 40, step: 5 };
         let time = |epochs| {
-            let config = FitConfig {
-                epochs,
-                window,
-                strategy: Strategy::Joint,
-                ..FitConfig::default()
-            };
+            let config = FitConfig::default().with(|config| {
+                config.training.epochs = epochs;
+                config.training.window = window;
+                config.interval.strategy = Strategy::Joint;
+            });
             trained(&dataset, &split, &config).1
         };
         // The difference of two lengths leaves out what is done once.

@@ -169,19 +169,18 @@ impl Recipe {
                 calibration: None,
                 region: None,
             },
-            config: FitConfig {
-                model: match self.kind {
+            config: FitConfig::default().with(|config| {
+                config.model = match self.kind {
                     NetworkKind::Node => ModelKind::Inode,
                     NetworkKind::Lstm => ModelKind::Ilstm,
-                },
-                precision: Precision::of::<T>(),
-                hidden: self.hidden.clone(),
-                lags: self.lags,
-                linear_path: self.linear_path,
-                initial: self.initial,
-                learning_rate: 0.1 + 0.2,
-                ..FitConfig::default()
-            },
+                };
+                config.precision = Precision::of::<T>();
+                config.network.hidden = self.hidden.clone();
+                config.lags = self.lags;
+                config.network.linear_path = self.linear_path;
+                config.initial = self.initial;
+                config.training.learning_rate = 0.1 + 0.2;
+            }),
         }
     }
 

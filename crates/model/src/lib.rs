@@ -5,6 +5,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
+//! | `config` | settings by method, their ranges, their form in files |
 //! | `network` | architectures: crisp and interval passes side by side, their gradients, the regressor |
 //! | `train` | stages, losses, optimisers, checkpoints |
 //! | `family` | kinds of fitted models: interval networks, Gaussian baselines, ARX |
@@ -40,7 +41,9 @@ pub use band::metrics::{
     coverage_by_horizon, cwc, evaluate, rolling_coverage,
 };
 pub use band::prediction::Band;
-pub use config::{FitConfig, MarginActivation, Strategy};
+pub use config::{
+    CheckedConfig, FitConfig, GaussianConfig, IntervalConfig, MarginActivation, NetworkConfig, Strategy, TrainingConfig,
+};
 pub use control::{Control, Observer, Progress};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{FileKind, ModelError, Result};

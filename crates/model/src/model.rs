@@ -26,7 +26,7 @@ use crate::train::{FitOptions, TrainInfo, fit_network};
 ///
 /// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
 /// let split = Split::new(&dataset, SplitFractions::new(0.4, 0.1, 0.5)?)?;
-/// let config = FitConfig { epochs: 2, ..FitConfig::default() };
+/// let config = FitConfig::default().with(|config| config.training.epochs = 2);
 ///
 /// let (model, info) = Model::fit(&dataset, &split, &config, FitOptions::default())?;
 /// let bands = model.simulate(&dataset, &split.test)?;
@@ -63,17 +63,16 @@ impl Model {
         config: &FitConfig,
         options: FitOptions<'_>,
     ) -> Result<(Self, TrainInfo)> {
-        config.check()?;
-        let mut config = config.clone();
+        let mut config = config.checked()?;
         if config.lag_search {
-            config.lags = search_lags(dataset, split, &config)?;
+            let lags = search_lags(dataset, split, &config)?;
+            config = config.with_lags(lags);
         }
         if config.model.method() != Method::Linear {
             return fit_network(dataset, split, &config, options);
         }
-        config.precision = Precision::F64;
         let started = std::time::Instant::now();
-        let model = fit_arx(dataset, split, &config)?;
+        let model = fit_arx(dataset, split, &config.with_precision(Precision::F64))?;
         let info = TrainInfo {
             stages: Vec::new(),
             history: Vec::new(),

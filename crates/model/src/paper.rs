@@ -2,7 +2,7 @@
 
 use intervalid_data::known_dataset;
 
-use crate::config::{FitConfig, Strategy};
+use crate::config::{FitConfig, IntervalConfig, Strategy};
 use crate::kind::{Method, ModelKind};
 use crate::network::NetworkKind;
 use crate::train::optim::Schedule;
@@ -32,14 +32,17 @@ impl FitConfig {
     pub fn paper(dataset: &str, model: ModelKind, strategy: Strategy) -> Self {
         let mut config = Self {
             model,
-            strategy,
-            margin_floor: 0.0,
+            interval: IntervalConfig {
+                strategy,
+                margin_floor: 0.0,
+                ..IntervalConfig::default()
+            },
             ..Self::default()
         };
         let known = known_dataset(dataset);
         let dataset = known.map_or(dataset, |known| known.name);
         match known {
-            Some(known) => (config.lags, config.window) = (known.lags, known.window),
+            Some(known) => (config.lags, config.training.window) = (known.lags, known.window),
             None => config.lag_search = true,
         }
         let (lstm_hidden, beta, prior_std) = match dataset {
@@ -50,11 +53,13 @@ impl FitConfig {
             _ => ([30, 10], [0.1, 0.5], [1.0, 0.1]),
         };
         match model.network() {
-            Some(NetworkKind::Node) => [config.gradnorm_beta, config.prior_std] = [beta[0], prior_std[0]],
+            Some(NetworkKind::Node) => {
+                [config.interval.gradnorm_beta, config.gaussian.prior_std] = [beta[0], prior_std[0]];
+            }
             Some(NetworkKind::Lstm) => {
-                [config.gradnorm_beta, config.prior_std] = [beta[1], prior_std[1]];
-                config.hidden = lstm_hidden.to_vec();
-                config.margin_hidden = 0.2;
+                [config.interval.gradnorm_beta, config.gaussian.prior_std] = [beta[1], prior_std[1]];
+                config.network.hidden = lstm_hidden.to_vec();
+                config.interval.margin_hidden = 0.2;
             }
             None => config.lag_search = true,
         }
@@ -66,32 +71,32 @@ impl FitConfig {
 
     fn take(&mut self, training: &Training) {
         let is_interval = self.model.method() == Method::Interval;
-        let joint = usize::from(is_interval && self.strategy == Strategy::Joint);
-        self.epochs = training.epochs[joint];
-        self.batch = training.batch;
-        self.learning_rate = training.learning_rate;
+        let joint = usize::from(is_interval && self.interval.strategy == Strategy::Joint);
+        self.training.epochs = training.epochs[joint];
+        self.training.batch = training.batch;
+        self.training.learning_rate = training.learning_rate;
         // A Bayesian network has a prior instead.
-        self.weight_decay = match self.model.method() {
+        self.training.weight_decay = match self.model.method() {
             Method::Bayesian => 0.0,
             _ => training.weight_decay,
         };
-        self.averaging = training.averaging;
+        self.training.averaging = training.averaging;
         if is_interval {
             // Likelihoods have noise of their own: draws, masks, or a variance that pays for errors.
-            self.weight_noise = training.weight_noise;
-            self.miss_factor = training.miss_factor[joint];
+            self.training.weight_noise = training.weight_noise;
+            self.interval.miss_factor = training.miss_factor[joint];
         }
         // With decay, a constant step keeps epochs different from one another and validation picks among them; a running mean
         // wants steps that settle.
-        if self.averaging <= 0.0 && self.weight_decay > 0.0 {
-            self.schedule = Schedule::Constant;
+        if self.training.averaging <= 0.0 && self.training.weight_decay > 0.0 {
+            self.training.schedule = Schedule::Constant;
         }
-        if is_interval && self.strategy == Strategy::Cascade {
+        if is_interval && self.interval.strategy == Strategy::Cascade {
             // Margins start far too wide.
             let (epochs, rate) = training.margins;
-            self.margin_rate = rate / training.learning_rate;
-            self.margin_schedule = Some(Schedule::Cosine);
-            self.margin_epochs = Some(epochs);
+            self.interval.margin_rate = rate / training.learning_rate;
+            self.interval.margin_schedule = Some(Schedule::Cosine);
+            self.interval.margin_epochs = Some(epochs);
         }
     }
 }
@@ -139,15 +144,20 @@ mod tests {
     fn paper_settings_are_those_of_spec_section_7() {
         let damper = FitConfig::paper("mr-damper", ModelKind::Ilstm, Strategy::Joint);
         assert_eq!(
-            (damper.lags, damper.hidden.as_slice()),
+            (damper.lags, damper.network.hidden.as_slice()),
             (Lags { nx: 2, nd: 0, ny: 1 }, [30, 10].as_slice())
         );
-        assert_eq!((damper.window.length, damper.window.step), (40, 5));
-        let dryer = |model| FitConfig::paper("hair-dryer", model, Strategy::Cascade).prior_std;
+        let window = damper.training.window;
+        assert_eq!((window.length, window.step), (40, 5));
+        let dryer = |model| {
+            FitConfig::paper("hair-dryer", model, Strategy::Cascade)
+                .gaussian
+                .prior_std
+        };
         assert!(dryer(ModelKind::Bnode) > 0.99 && dryer(ModelKind::Blstm) < 0.11);
         let arm = FitConfig::paper("robot-arm", ModelKind::Inode, Strategy::Cascade);
         assert_eq!(
-            (arm.lags, arm.hidden.as_slice()),
+            (arm.lags, arm.network.hidden.as_slice()),
             (Lags { nx: 2, nd: 1, ny: 3 }, [40, 40].as_slice())
         );
     }

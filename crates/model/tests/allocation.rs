@@ -28,12 +28,11 @@ fn steps_of_a_simulator_allocate_nothing() {
     let training = record(400);
     let split = Split::new(&training, SplitFractions::default()).unwrap();
     for model in [ModelKind::Inode, ModelKind::Ilstm, ModelKind::Arx] {
-        let config = FitConfig {
-            hidden: vec![6, 4],
-            epochs: 1,
-            model,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.network.hidden = vec![6, 4];
+            config.training.epochs = 1;
+            config.model = model;
+        });
         let (fitted, _) = Model::fit(&training, &split, &config, FitOptions::default()).unwrap();
         let mut simulator = Simulator::new(&fitted).unwrap();
         let mut run = || {
@@ -59,13 +58,12 @@ fn a_longer_run_takes_no_more_allocations() {
     let training = record(400);
     let split = Split::new(&training, SplitFractions::default()).unwrap();
     for network in [ModelKind::Inode, ModelKind::Ilstm] {
-        let config = FitConfig {
-            hidden: vec![6, 4],
-            epochs: 1,
-            model: network,
-            strategy: Strategy::Joint,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.network.hidden = vec![6, 4];
+            config.training.epochs = 1;
+            config.model = network;
+            config.interval.strategy = Strategy::Joint;
+        });
         let (model, _) = Model::fit(&training, &split, &config, FitOptions::default()).unwrap();
         let fewest = |samples: usize| {
             let dataset = record(samples);

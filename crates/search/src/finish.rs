@@ -117,12 +117,11 @@ fn margins(
         validation: folds.folds[fold].held_out.clone(),
         test: Part::default(),
     };
-    let mut settings = FitConfig {
-        epochs: MARGIN_EPOCHS,
-        schedule: Schedule::Cosine,
-        margin: MarginActivation::Abs,
-        ..recipe.fit_config(config, length, step)
-    };
+    let mut settings = recipe.fit_config(config, length, step).with(|config| {
+        config.training.epochs = MARGIN_EPOCHS;
+        config.training.schedule = Schedule::Cosine;
+        config.interval.margin = MarginActivation::Abs;
+    });
     // Width is nearly proportional to small margins: two looks at it find those of the errors' size.
     let mut ratio = 1e-3;
     for _ in 0..2 {
@@ -139,7 +138,7 @@ fn margins(
         .flat_map(|network| network.margin_upper);
     let mean = above.sum::<f64>() / theta.len().max(1) as f64;
     // Adam's steps are of the size of its rate, whatever the gradient: a share of the margins themselves.
-    settings.margin_rate = 0.05 * mean / settings.learning_rate;
+    settings.interval.margin_rate = 0.05 * mean / settings.training.learning_rate;
     match fit_margins(folds.dataset, &split, &settings, theta) {
         Ok(model) => Ok(model),
         // Margins that will not train leave a sound band of the right size.
@@ -149,9 +148,9 @@ fn margins(
 }
 
 fn set_margins(settings: &mut FitConfig, ratio: f64) {
-    settings.margin_hidden = ratio;
-    settings.margin_output = ratio;
-    settings.margin_floor = 0.1 * ratio;
+    settings.interval.margin_hidden = ratio;
+    settings.interval.margin_output = ratio;
+    settings.interval.margin_floor = 0.1 * ratio;
 }
 
 /// Mean width and mean absolute error over the held-out block, in standard deviations, summed over outputs.

@@ -26,12 +26,11 @@ pub(crate) struct Recipe {
 impl Recipe {
     /// As the configuration of a fit, with windows `step` samples apart.
     pub(crate) fn fit_config(&self, config: &SearchConfig, length: usize, step: usize) -> FitConfig {
-        FitConfig {
-            hidden: self.hidden.clone(),
-            linear_path: self.model == ModelKind::Inode,
-            window: WindowConfig { length, step },
-            ..config.fit_config(self.model, self.lags, self.initial)
-        }
+        config.fit_config(self.model, self.lags, self.initial).with(|config| {
+            config.network.hidden = self.hidden.clone();
+            config.network.linear_path = self.model == ModelKind::Inode;
+            config.training.window = WindowConfig { length, step };
+        })
     }
 
     /// Shape of the network.

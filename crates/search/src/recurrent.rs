@@ -42,7 +42,13 @@ pub(crate) fn recipes(folds: &Folds<'_>, config: &SearchConfig, lags: Lags) -> V
         let settings = settings(folds, config, recipe);
         (0..folds.folds.len()).all(|fold| {
             let split = split(folds, fold);
-            let windows = Windows::new(folds.dataset, &split.train, lags, recipe.initial, settings.window);
+            let windows = Windows::new(
+                folds.dataset,
+                &split.train,
+                lags,
+                recipe.initial,
+                settings.training.window,
+            );
             windows.is_ok() && free_run_windows(folds.dataset, &split.validation, lags, recipe.initial).is_ok()
         })
     };
@@ -138,13 +144,12 @@ fn split(folds: &Folds<'_>, fold: usize) -> Split {
 
 fn settings(folds: &Folds<'_>, config: &SearchConfig, recipe: &Recipe) -> FitConfig {
     let step = (folds.all.samples() * recipe.window / epoch_samples(folds, recipe).max(1)).max(1);
-    FitConfig {
-        epochs: EPOCHS,
-        batch: 32,
-        learning_rate: 0.01,
-        schedule: Schedule::Cosine,
-        ..recipe.fit_config(config, recipe.window, step)
-    }
+    recipe.fit_config(config, recipe.window, step).with(|config| {
+        config.training.epochs = EPOCHS;
+        config.training.batch = 32;
+        config.training.learning_rate = 0.01;
+        config.training.schedule = Schedule::Cosine;
+    })
 }
 
 /// Samples of all windows of an epoch: each sample in six windows, up to the most.

@@ -39,11 +39,11 @@ impl Job {
         match (self.kind, config.model.method()) {
             (JobKind::Cascades, _) => {
                 let margins = self.runs.iter().map(|run| run.config.stage_epochs(Stage::Margins));
-                config.epochs + margins.sum::<usize>()
+                config.training.epochs + margins.sum::<usize>()
             }
-            (_, Method::Ensemble) => config.members * config.epochs,
+            (_, Method::Ensemble) => config.gaussian.members * config.training.epochs,
             (_, Method::Linear) => 0,
-            _ => config.epochs,
+            _ => config.training.epochs,
         }
     }
 
@@ -163,10 +163,7 @@ mod tests {
         assert_eq!(guarded(|| Ok(3)), Ok(3));
         let broken = guarded(|| -> Result<(), ModelError> { panic!("index {} of 2", 5) });
         assert_eq!(broken.unwrap_err(), "panicked: index 5 of 2");
-        let config = FitConfig {
-            epochs: 0,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| config.training.epochs = 0);
         assert!(guarded(|| config.check()).unwrap_err().starts_with("epochs = 0"));
     }
 }

@@ -227,7 +227,7 @@ impl PlanData {
 
 impl JobKind {
     fn of(config: &FitConfig) -> Self {
-        match (config.model.method(), config.strategy) {
+        match (config.model.method(), config.interval.strategy) {
             (Method::Interval, Strategy::Cascade) => Self::Cascades,
             (Method::Interval, Strategy::Joint) | (Method::Linear, _) => Self::Single,
             (Method::Bayesian | Method::Dropout | Method::Ensemble, _) => Self::Coverages,
@@ -260,14 +260,15 @@ impl Job {
         let Some(network) = config.model.network() else {
             return 1.0;
         };
-        let starts = data.split.train.samples().saturating_sub(config.window.length) / config.window.step.max(1) + 1;
-        let steps = (starts * config.window.length) as f64;
+        let window = config.training.window;
+        let starts = data.split.train.samples().saturating_sub(window.length) / window.step.max(1) + 1;
+        let steps = (starts * window.length) as f64;
         let inputs = config
             .lags
             .regressor_len(data.dataset.inputs().len(), data.dataset.outputs().len());
         let mut weights = 0.0;
         let mut before = inputs;
-        for &width in &config.hidden {
+        for &width in &config.network.hidden {
             weights += match network {
                 NetworkKind::Node => before * width,
                 // Four gates, each with its recurrent weights.
@@ -275,11 +276,11 @@ impl Job {
             } as f64;
             before = width;
         }
-        let epochs = config.epochs as f64;
+        let epochs = config.training.epochs as f64;
         let passes = match (self.kind, config.model.method()) {
             (JobKind::Cascades, _) => epochs + 1.5 * (self.epochs() as f64 - epochs),
             (_, Method::Interval) => 3.0 * epochs,
-            (_, Method::Ensemble) => config.members as f64 * epochs,
+            (_, Method::Ensemble) => config.gaussian.members as f64 * epochs,
             (_, Method::Bayesian) => 2.0 * epochs,
             _ => 1.2 * epochs,
         };

@@ -273,7 +273,7 @@ impl Spec {
     pub fn config(&self, cell: &Cell) -> Result<FitConfig> {
         let dataset = known_dataset(&cell.dataset).map_or(cell.dataset.as_str(), |known| known.name);
         let mut config = FitConfig::paper(dataset, cell.model, cell.strategy.unwrap_or_default());
-        config.margin = cell.margin.unwrap_or_default();
+        config.interval.margin = cell.margin.unwrap_or_default();
         config.coverage = cell.coverage;
         config.seed = cell.seed;
         let mut config = apply(config, &self.settings, "settings")?;

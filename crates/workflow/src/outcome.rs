@@ -175,8 +175,8 @@ impl Trained {
         let metrics = FitMetrics {
             dataset: dataset.name().to_owned(),
             model: model.kind(),
-            strategy: is_interval.then_some(config.strategy),
-            margin: is_interval.then_some(config.margin),
+            strategy: is_interval.then_some(config.interval.strategy),
+            margin: is_interval.then_some(config.interval.margin),
             coverage: config.coverage,
             seed: config.seed,
             preset: request.preset(),

@@ -192,7 +192,8 @@ impl Settings {
     ///
     /// let settings = Settings::from_table(&"model = 'ilstm'\nlags = '2,1,3'\nlr = 0.01".parse()?)?;
     /// let config = settings.fit_config("robot-arm");
-    /// assert_eq!((config.hidden.as_slice(), config.lags.ny, config.lag_search), ([10, 10].as_slice(), 3, false));
+    /// assert_eq!((config.network.hidden.as_slice(), config.lags.ny), ([10, 10].as_slice(), 3));
+    /// assert!(!config.lag_search);
     /// assert!(Settings::from_table(&"epoch = 3".parse()?).is_err_and(|error| error.to_string() == "unknown key 'epoch'"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -257,31 +258,36 @@ impl Settings {
             config.lag_search = false;
         }
         if self.epochs.is_some() {
-            config.margin_epochs = None;
+            config.interval.margin_epochs = None;
         }
-        /// Sets fields of the same name; those that may be missing in a configuration stay given.
+        /// Sets the field of the same name in a configuration or one of its groups; those after `maybe` may be missing there.
         macro_rules! set {
-            ($($name:ident),*; maybe $($optional:ident),*) => {
+            ($to:expr; $($name:ident),*; maybe $($optional:ident),*) => {
                 $(if let Some(value) = &self.$name {
-                    config.$name = value.clone();
+                    $to.$name = value.clone();
                 })*
                 $(if self.$optional.is_some() {
-                    config.$optional = self.$optional;
+                    $to.$optional = self.$optional;
                 })*
             };
         }
+        set!(config; model, lag_search, initial, coverage, precision, seed; maybe);
+        set!(config.network; hidden, linear_path; maybe);
         set!(
-            model, strategy, margin, coverage, lag_search, hidden, linear_path, initial, width_penalty, level, margin_hidden,
-            margin_output, margin_floor, epochs, batch, margin_rate, miss_factor, weight_decay, weight_noise, averaging,
-            learning_rate, schedule, gradient_clip, gradnorm_beta, gradnorm_rate, prior_std, dropout, members, samples,
-            precision, seed;
-            maybe margin_epochs, margin_batch, margin_schedule, patience
+            config.training; epochs, batch, learning_rate, schedule, gradient_clip, weight_decay, weight_noise, averaging;
+            maybe patience
         );
+        set!(
+            config.interval; strategy, margin, width_penalty, level, margin_hidden, margin_output, margin_floor, margin_rate,
+            miss_factor, gradnorm_beta, gradnorm_rate;
+            maybe margin_epochs, margin_batch, margin_schedule
+        );
+        set!(config.gaussian; prior_std, dropout, members, samples; maybe);
         if let Some(lags) = self.lags {
             config.lags = lags.over(config.lags);
         }
         if let Some(window) = self.window {
-            config.window = window.over(config.window);
+            config.training.window = window.over(config.training.window);
         }
         config
     }
@@ -327,6 +333,8 @@ fn first_line(error: &toml::de::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use intervalid_model::{GaussianConfig, IntervalConfig, NetworkConfig, TrainingConfig};
+
     use super::*;
 
     fn settings(text: &str) -> Settings {
@@ -336,13 +344,13 @@ mod tests {
     #[test]
     fn settings_win_over_the_preset() {
         let config = settings("epochs = 7\nlags = '1,2,3'").fit_config("hair-dryer");
-        assert_eq!((config.epochs, config.margin_epochs), (7, None));
+        assert_eq!((config.training.epochs, config.interval.margin_epochs), (7, None));
         assert_eq!((config.lags, config.lag_search), (Lags { nx: 1, nd: 2, ny: 3 }, false));
         let paper = FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade);
-        assert_eq!(config.batch, paper.batch);
+        assert_eq!(config.training.batch, paper.training.batch);
         assert_eq!(Settings::default().fit_config("hair-dryer"), paper);
         let both = settings("epochs = 7\nmargin_epochs = 9\nlags = '1,2,3'\nlag_search = true").fit_config("x");
-        assert_eq!((both.margin_epochs, both.lag_search), (Some(9), true));
+        assert_eq!((both.interval.margin_epochs, both.lag_search), (Some(9), true));
     }
 
     #[test]
@@ -350,7 +358,10 @@ mod tests {
         let config = settings("lags = { ny = 5 }\nwindow = { length = 77 }").fit_config("hair-dryer");
         let paper = FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade);
         assert_eq!((config.lags.ny, config.lags.nx), (5, paper.lags.nx));
-        assert_eq!((config.window.length, config.window.step), (77, paper.window.step));
+        assert_eq!(
+            (config.training.window.length, config.training.window.step),
+            (77, paper.training.window.step)
+        );
     }
 
     #[test]
@@ -358,42 +369,50 @@ mod tests {
         // A configuration with no field at its default, written as settings and read back.
         let config = FitConfig {
             model: ModelKind::Blstm,
-            hidden: vec![3],
             lags: Lags { nx: 5, nd: 6, ny: 7 },
             lag_search: true,
-            linear_path: true,
             initial: InitialState::Warmup(3),
-            window: WindowConfig { length: 9, step: 8 },
-            strategy: Strategy::Joint,
-            margin: MarginActivation::Relu,
             coverage: 0.5,
-            width_penalty: 0.1,
-            level: QuantileLevel::Literal,
-            margin_hidden: 0.2,
-            margin_output: 0.3,
-            margin_floor: 0.4,
-            epochs: 11,
-            margin_epochs: Some(12),
-            batch: 13,
-            margin_batch: Some(14),
-            margin_rate: 0.6,
-            margin_schedule: Some(Schedule::Cosine),
-            miss_factor: 0.7,
-            weight_decay: 0.8,
-            weight_noise: 0.9,
-            averaging: 0.11,
-            learning_rate: 0.12,
-            schedule: Schedule::Constant,
-            gradient_clip: 0.13,
-            patience: Some(15),
-            gradnorm_beta: 0.14,
-            gradnorm_rate: 0.15,
-            prior_std: 0.16,
-            dropout: 0.17,
-            members: 16,
-            samples: 17,
             precision: Precision::F64,
             seed: 18,
+            network: NetworkConfig {
+                hidden: vec![3],
+                linear_path: true,
+            },
+            training: TrainingConfig {
+                window: WindowConfig { length: 9, step: 8 },
+                epochs: 11,
+                batch: 13,
+                learning_rate: 0.12,
+                schedule: Schedule::Constant,
+                gradient_clip: 0.13,
+                patience: Some(15),
+                weight_decay: 0.8,
+                weight_noise: 0.9,
+                averaging: 0.11,
+            },
+            interval: IntervalConfig {
+                strategy: Strategy::Joint,
+                margin: MarginActivation::Relu,
+                width_penalty: 0.1,
+                level: QuantileLevel::Literal,
+                margin_hidden: 0.2,
+                margin_output: 0.3,
+                margin_floor: 0.4,
+                margin_epochs: Some(12),
+                margin_batch: Some(14),
+                margin_rate: 0.6,
+                margin_schedule: Some(Schedule::Cosine),
+                miss_factor: 0.7,
+                gradnorm_beta: 0.14,
+                gradnorm_rate: 0.15,
+            },
+            gaussian: GaussianConfig {
+                prior_std: 0.16,
+                dropout: 0.17,
+                members: 16,
+                samples: 17,
+            },
         };
         let table = Table::try_from(&config).unwrap();
         assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));

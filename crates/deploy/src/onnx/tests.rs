@@ -14,15 +14,14 @@ use crate::step_program::StepProgram;
 fn plan(model: ModelKind, precision: Precision, initial: InitialState) -> StepProgram {
     let dataset = load(&["hair-dryer"], None, &ReadOptions::default()).unwrap();
     let split = Split::new(&dataset, SplitFractions::new(0.2, 0.1, 0.7).unwrap()).unwrap();
-    let config = FitConfig {
-        model,
-        precision,
-        initial,
-        lags: Lags::new(2, 1, 3).unwrap(),
-        hidden: vec![4, 3],
-        epochs: 1,
-        ..FitConfig::default()
-    };
+    let config = FitConfig::default().with(|config| {
+        config.model = model;
+        config.precision = precision;
+        config.initial = initial;
+        config.lags = Lags::new(2, 1, 3).unwrap();
+        config.network.hidden = vec![4, 3];
+        config.training.epochs = 1;
+    });
     let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
     StepProgram::new(&model).unwrap()
 }
@@ -217,12 +216,11 @@ fn baselines_are_refused_with_a_reason() {
         (ModelKind::DropoutLstm, "randomly thinned"),
         (ModelKind::EnsembleNode, "Gaussian read-out"),
     ] {
-        let config = FitConfig {
-            model,
-            hidden: vec![3],
-            epochs: 1,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.model = model;
+            config.network.hidden = vec![3];
+            config.training.epochs = 1;
+        });
         let (fitted, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
         let message = StepProgram::new(&fitted).unwrap_err().to_string();
         assert!(

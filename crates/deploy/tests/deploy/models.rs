@@ -48,16 +48,15 @@ pub(crate) fn coupled() -> Dataset {
 }
 
 fn config(model: ModelKind, precision: Precision, lags: (usize, usize, usize), initial: InitialState) -> FitConfig {
-    FitConfig {
-        model,
-        precision,
-        lags: Lags::new(lags.0, lags.1, lags.2).unwrap(),
-        initial,
-        hidden: vec![12, 7],
-        epochs: 4,
-        strategy: Strategy::Joint,
-        ..FitConfig::default()
-    }
+    FitConfig::default().with(|config| {
+        config.model = model;
+        config.precision = precision;
+        config.lags = Lags::new(lags.0, lags.1, lags.2).unwrap();
+        config.initial = initial;
+        config.network.hidden = vec![12, 7];
+        config.training.epochs = 4;
+        config.interval.strategy = Strategy::Joint;
+    })
 }
 
 fn calibration(outputs: usize) -> Option<Calibration> {
@@ -102,10 +101,7 @@ pub(crate) fn cases() -> Vec<Case> {
     );
     let (f32, f64) = (Precision::F32, Precision::F64);
     let (inode, ilstm) = (ModelKind::Inode, ModelKind::Ilstm);
-    let linear_path = |config: FitConfig| FitConfig {
-        linear_path: true,
-        ..config
-    };
+    let linear_path = |config: FitConfig| config.with(|config| config.network.linear_path = true);
     let case = |name, dataset: &Dataset, model: Model| Case {
         name,
         model,
@@ -185,12 +181,11 @@ pub(crate) fn rare_cases() -> Vec<Case> {
         name,
         model: fitted(
             dataset,
-            &FitConfig {
-                linear_path,
+            &config(kind, Precision::F64, lags, initial).with(|config| {
+                config.network.linear_path = linear_path;
                 // At the usual rate, so short a training may end with a free run that leaves every sensible range.
-                learning_rate: 1e-4,
-                ..config(kind, Precision::F64, lags, initial)
-            },
+                config.training.learning_rate = 1e-4;
+            }),
         ),
         part: split(dataset).test,
         dataset: dataset.clone(),

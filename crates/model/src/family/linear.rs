@@ -7,7 +7,7 @@ use intervalid_data::{
 use crate::band::calibration::quantile;
 use crate::band::metrics::align;
 use crate::band::prediction::Band;
-use crate::config::FitConfig;
+use crate::config::{CheckedConfig, FitConfig};
 use crate::error::Result;
 use crate::family::body::{Body, Fitted};
 use crate::interface::{ModelInterface, Simulated};
@@ -41,7 +41,7 @@ pub fn search_lags(dataset: &Dataset, split: &Split, config: &FitConfig) -> Resu
 ///
 /// # Errors
 /// If the record is too short.
-pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Model> {
+pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &CheckedConfig) -> Result<Model> {
     let normaliser = Normaliser::fit(dataset, &split.train)?;
     let arx = ArxModel::fit(&normaliser.scale::<f64>(dataset), &split.train, config.lags, true)?;
     let interface = ModelInterface::new(dataset, normaliser);
@@ -69,7 +69,7 @@ pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &FitConfig) -> R
         half_width.push(quantile(errors.collect(), config.coverage));
     }
     body.half_width = half_width;
-    Ok(Model::new(interface, config.clone(), Body::Linear(body)))
+    Ok(Model::new(interface, config.clone().into_inner(), Body::Linear(body)))
 }
 
 impl ArxWithBand {

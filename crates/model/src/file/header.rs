@@ -60,10 +60,10 @@ impl Header {
             architecture: config.model,
             lags: config.lags,
             hidden: match config.model.network() {
-                Some(_) => config.hidden.clone(),
+                Some(_) => config.network.hidden.clone(),
                 None => Vec::new(),
             },
-            linear_path: config.linear_path,
+            linear_path: config.network.linear_path,
             initial_state: config.initial,
             coverage: config.coverage,
             sample_time,
@@ -144,8 +144,8 @@ fn check_header(header: &Header) -> Result<(), String> {
     let agree = [
         ("architecture", header.architecture == config.model),
         ("lags", lags == config.lags),
-        ("hidden", !is_network || header.hidden == config.hidden),
-        ("linear_path", header.linear_path == config.linear_path),
+        ("hidden", !is_network || header.hidden == config.network.hidden),
+        ("linear_path", header.linear_path == config.network.linear_path),
         ("initial_state", header.initial_state == config.initial),
         ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
     ];

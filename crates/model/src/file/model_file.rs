@@ -71,7 +71,7 @@ fn set_names(config: &FitConfig, members: usize) -> Vec<String> {
         Method::Interval => [THETA, MARGIN_LOWER, MARGIN_UPPER].map(str::to_owned).to_vec(),
         Method::Bayesian => [THETA, SPREAD].map(str::to_owned).to_vec(),
         Method::Dropout | Method::Linear => vec![THETA.to_owned()],
-        Method::Ensemble => (0..config.members)
+        Method::Ensemble => (0..config.gaussian.members)
             .map(|member| format!("member.{member}.{THETA}"))
             .collect(),
     }
@@ -241,7 +241,7 @@ fn check_size<T: Real>(
         Method::Interval => members.saturating_mul(3),
         Method::Bayesian => 2,
         Method::Dropout | Method::Linear => 1,
-        Method::Ensemble => config.members,
+        Method::Ensemble => config.gaussian.members,
     };
     let expected = parameters(config, interface)
         .and_then(|count| count.checked_mul(sets))
@@ -268,7 +268,7 @@ fn parameters(config: &FitConfig, interface: &ModelInterface) -> Option<usize> {
     };
     let mut total = 0_usize;
     let mut inner = regressor;
-    for &width in &config.hidden {
+    for &width in &config.network.hidden {
         let (out, columns) = match network {
             NetworkKind::Node => (width, inner.checked_add(1)?),
             NetworkKind::Lstm => (width.checked_mul(4)?, inner.checked_add(width)?.checked_add(1)?),
@@ -281,7 +281,7 @@ fn parameters(config: &FitConfig, interface: &ModelInterface) -> Option<usize> {
         Method::Bayesian | Method::Dropout | Method::Ensemble => outputs.checked_mul(2)?,
     };
     total = total.checked_add(readout.checked_mul(inner.checked_add(1)?)?)?;
-    let linear = if config.linear_path { regressor } else { 0 };
+    let linear = if config.network.linear_path { regressor } else { 0 };
     total.checked_add(outputs.checked_mul(linear)?)
 }
 

@@ -70,8 +70,8 @@ impl Architecture {
             inputs,
             outputs,
             lags: config.lags,
-            hidden: config.hidden.clone(),
-            linear_path: config.linear_path,
+            hidden: config.network.hidden.clone(),
+            linear_path: config.network.linear_path,
             head: match config.model.method() {
                 Method::Interval | Method::Linear => Head::Point,
                 Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,

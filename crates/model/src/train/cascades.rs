@@ -8,7 +8,7 @@ use super::info::TrainInfo;
 use super::problem::Problem;
 use super::state::State;
 use super::{Clock, FitOptions, advance, check_interval};
-use crate::config::{FitConfig, Strategy};
+use crate::config::{CheckedConfig, FitConfig, Strategy};
 use crate::control::Control;
 use crate::error::{ModelError, Result};
 use crate::family::body::OfPrecision;
@@ -29,16 +29,17 @@ pub fn fit_cascades(
     control: Control<'_>,
 ) -> Result<Vec<(Model, TrainInfo)>> {
     check_shared(configs)?;
+    let configs = configs.iter().map(FitConfig::checked).collect::<Result<Vec<_>>>()?;
     match configs.first().map(|config| config.precision) {
-        Some(Precision::F64) => fit_all::<f64>(dataset, split, configs, control),
-        _ => fit_all::<f32>(dataset, split, configs, control),
+        Some(Precision::F64) => fit_all::<f64>(dataset, split, &configs, control),
+        _ => fit_all::<f32>(dataset, split, &configs, control),
     }
 }
 
 fn fit_all<T: OfPrecision>(
     dataset: &Dataset,
     split: &Split,
-    configs: &[FitConfig],
+    configs: &[CheckedConfig],
     control: Control<'_>,
 ) -> Result<Vec<(Model, TrainInfo)>> {
     let mut crisp: Option<State<T>> = None;
@@ -78,7 +79,7 @@ fn check_shared(configs: &[FitConfig]) -> Result<()> {
     let first = configs.first().map(FitConfig::first_stage);
     for config in configs {
         check_interval(config)?;
-        if config.strategy != Strategy::Cascade || first != Some(config.first_stage()) {
+        if config.interval.strategy != Strategy::Cascade || first != Some(config.first_stage()) {
             let expected = "cascades that differ in their margins and coverage only";
             return Err(ModelError::option("strategy", "several first stages", expected));
         }

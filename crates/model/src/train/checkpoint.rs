@@ -214,8 +214,8 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
         gradnorm: GradNorm {
             scales: [gradnorm[0], gradnorm[1]],
             initial_losses: header.has_initial_losses.then(|| [gradnorm[2], gradnorm[3]]),
-            beta: problem.config.gradnorm_beta,
-            rate: problem.config.gradnorm_rate,
+            beta: problem.config.interval.gradnorm_beta,
+            rate: problem.config.interval.gradnorm_rate,
         },
         mean,
         best,

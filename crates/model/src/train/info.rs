@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{FitConfig, Strategy};
+use crate::config::{CheckedConfig, Strategy};
 use crate::kind::Method;
 
 /// A stage of training.
@@ -23,11 +23,11 @@ pub enum Stage {
 
 impl Stage {
     /// The stages of a fit, in order.
-    pub(crate) fn of(config: &FitConfig) -> Vec<Stage> {
-        match (config.model.method(), config.strategy) {
+    pub(crate) fn of(config: &CheckedConfig) -> Vec<Stage> {
+        match (config.model.method(), config.interval.strategy) {
             (Method::Interval, Strategy::Cascade) => vec![Stage::Crisp, Stage::Margins],
             (Method::Interval, Strategy::Joint) => vec![Stage::Joint],
-            (Method::Ensemble, _) => vec![Stage::Likelihood; config.members],
+            (Method::Ensemble, _) => vec![Stage::Likelihood; config.gaussian.members],
             (Method::Bayesian | Method::Dropout, _) => vec![Stage::Likelihood],
             (Method::Linear, _) => Vec::new(),
         }

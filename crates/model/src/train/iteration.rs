@@ -244,12 +244,9 @@ impl IterationBench {
                 .map(|k| (0.1 * k as f32 + phase).sin() + (0.037 * k as f32).cos())
                 .collect()
         };
-        let config = FitConfig {
-            hidden: architecture.hidden.clone(),
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| config.network.hidden = architecture.hidden.clone());
         let theta = crate::network::initialise::initial_parameters::<f32>(&architecture, 1);
-        let raw = RawMargins::initial(&config, &architecture.layout(), &theta);
+        let raw = RawMargins::initial(&config.interval, &architecture.layout(), &theta);
         Self {
             joint: Joint::new(&architecture, windows, length - 1, 0),
             scaled: Scaled::new(vec![ScaledExperiment::new(vec![wave(0.0)], vec![wave(1.0)])]),
@@ -283,7 +280,7 @@ impl IterationBench {
     pub fn crisp(&mut self) -> f64 {
         self.feed();
         let loss = self.joint.crisp.gradient(&self.theta);
-        clip(&mut self.joint.crisp.gradient, self.config.gradient_clip);
+        clip(&mut self.joint.crisp.gradient, self.config.training.gradient_clip);
         self.adam[0].update(&mut self.theta, &self.joint.crisp.gradient, 1e-4);
         loss
     }
@@ -291,19 +288,23 @@ impl IterationBench {
     /// One joint iteration: gather, forward, both losses, all gradients, GradNorm, clip, Adam.
     pub fn joint(&mut self) -> [f64; 2] {
         self.feed();
-        let loss = RqrW::new(self.config.coverage, self.config.width_penalty, self.config.level);
-        let margin = self.config.margin;
+        let loss = RqrW::new(
+            self.config.coverage,
+            self.config.interval.width_penalty,
+            self.config.interval.level,
+        );
+        let margin = self.config.interval.margin;
         let losses = self
             .joint
             .gradients(&self.theta, &self.raw, margin, &loss, &mut self.gradnorm);
-        clip(&mut self.joint.crisp.gradient, self.config.gradient_clip);
+        clip(&mut self.joint.crisp.gradient, self.config.training.gradient_clip);
         self.adam[0].update(&mut self.theta, &self.joint.crisp.gradient, 1e-4);
         for (gradient, (adam, raw)) in self.joint.margin_gradients.iter_mut().zip(
             self.adam[1..]
                 .iter_mut()
                 .zip([&mut self.raw.lower, &mut self.raw.upper]),
         ) {
-            clip(gradient, self.config.gradient_clip);
+            clip(gradient, self.config.training.gradient_clip);
             adam.update(raw, gradient, 1e-4);
         }
         losses

@@ -65,10 +65,15 @@ impl<T: Real> Likelihood<T> {
                 );
                 let targets = (problem.windows.len() * self.batch.scored() / windows.len()) as f64;
                 let (drawn, noise) = (&self.drawn_gradient, &self.noise);
-                posterior.gradient(drawn, noise, config.prior_std, targets, &mut self.gradient);
-                return nll + posterior.kl(config.prior_std) / targets;
+                posterior.gradient(drawn, noise, config.gaussian.prior_std, targets, &mut self.gradient);
+                return nll + posterior.kl(config.gaussian.prior_std) / targets;
             }
-            Method::Dropout => draw_masks(&mut self.batch.frames, &problem.architecture, config.dropout, rng),
+            Method::Dropout => draw_masks(
+                &mut self.batch.frames,
+                &problem.architecture,
+                config.gaussian.dropout,
+                rng,
+            ),
             Method::Ensemble | Method::Interval | Method::Linear => {}
         }
         pass(
@@ -113,7 +118,7 @@ pub(super) fn validate_likelihood<T: Real>(problem: &Problem<T>, theta: &[T]) ->
         }
         Method::Dropout => {
             let same = std::iter::repeat_n(theta, VALIDATION_SAMPLES);
-            Predictive::new(architecture, same, Some(config.dropout))
+            Predictive::new(architecture, same, Some(config.gaussian.dropout))
         }
         Method::Ensemble | Method::Interval | Method::Linear => Predictive::new(architecture, [theta], None),
     };

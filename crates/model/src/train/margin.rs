@@ -2,7 +2,7 @@
 
 use intervalid_interval::Real;
 
-use crate::config::{FitConfig, MarginActivation};
+use crate::config::{IntervalConfig, MarginActivation};
 use crate::network::{LayerId, Layout};
 
 /// Raw margins Δ' below and above every parameter.
@@ -17,7 +17,7 @@ impl<T: Real> RawMargins<T> {
     ///
     /// A linear path starts at the floor: its coefficients are of the order of one, and margins of that order around
     /// them would make a band many times the residuals wide.
-    pub(crate) fn initial(config: &FitConfig, layout: &Layout, theta: &[T]) -> Self {
+    pub(crate) fn initial(config: &IntervalConfig, layout: &Layout, theta: &[T]) -> Self {
         let mut raw = vec![T::zero(); theta.len()];
         for block in layout.blocks() {
             let ratio = match block.layer {

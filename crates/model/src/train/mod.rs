@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use intervalid_data::{Dataset, Normaliser, Split};
 use intervalid_interval::Real;
 
-use crate::config::FitConfig;
+use crate::config::{CheckedConfig, FitConfig};
 use crate::control::{Control, Progress};
 use crate::error::{ModelError, Result};
 use crate::family::body::OfPrecision;
@@ -47,7 +47,7 @@ pub struct FitOptions<'a> {
 pub(crate) fn fit_network(
     dataset: &Dataset,
     split: &Split,
-    config: &FitConfig,
+    config: &CheckedConfig,
     options: FitOptions<'_>,
 ) -> Result<(Model, TrainInfo)> {
     match config.precision {
@@ -69,7 +69,7 @@ pub fn fit_crisp(
     control: Control<'_>,
 ) -> Result<Vec<f64>> {
     check_interval(config)?;
-    let problem = Problem::<f32>::in_units(normaliser, dataset, split, config)?;
+    let problem = Problem::<f32>::in_units(normaliser, dataset, split, &config.checked()?)?;
     let mut state = State::new(&problem)?;
     let clock = Clock {
         started: Instant::now(),
@@ -115,7 +115,7 @@ fn margins_around<T: OfPrecision>(
     trained: bool,
 ) -> Result<Model> {
     check_interval(config)?;
-    let problem = Problem::<T>::new(dataset, split, config)?;
+    let problem = Problem::<T>::new(dataset, split, &config.checked()?)?;
     let mut state = State::new(&problem)?;
     state.start_margins(&problem, theta.iter().map(|&value| T::of(value)).collect());
     if trained {
@@ -138,7 +138,7 @@ fn check_interval(config: &FitConfig) -> Result<()> {
 fn train<T: OfPrecision>(
     dataset: &Dataset,
     split: &Split,
-    config: &FitConfig,
+    config: &CheckedConfig,
     mut options: FitOptions<'_>,
 ) -> Result<(Model, TrainInfo)> {
     let started = Instant::now();
@@ -201,10 +201,10 @@ fn run_stage<T: Real>(
     while state.epoch < epochs {
         // Asked before an epoch and not after it: a resumed fit then stops where the whole one did.
         let since_best = state.best.as_ref().map_or(0, |best| state.epoch - best.epoch);
-        if config.patience.is_some_and(|patience| since_best >= patience) {
+        if config.training.patience.is_some_and(|patience| since_best >= patience) {
             return Ok(StopReason::Patience { epoch: state.epoch });
         }
-        let learning_rate = config.learning_rate * config.stage_schedule(stage).factor(state.epoch, epochs);
+        let learning_rate = config.training.learning_rate * config.stage_schedule(stage).factor(state.epoch, epochs);
         let Some(train) = worker.epoch(problem, state, learning_rate) else {
             let epoch = state.epoch + 1;
             if state.best.is_none() {

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use super::state::State;
-use crate::config::FitConfig;
+use crate::config::CheckedConfig;
 use crate::error::{ModelError, Result};
 use crate::family::body::{Networks, OfPrecision};
 use crate::family::gaussian::{GaussianNetworks, Posterior, initial_posterior};
@@ -20,7 +20,7 @@ use crate::network::{Architecture, Block, Layout, Role};
 use crate::train::loss::RqrW;
 
 pub(super) struct Problem<T> {
-    pub(super) config: FitConfig,
+    pub(super) config: CheckedConfig,
     pub(super) architecture: Architecture,
     pub(super) layout: Layout,
     pub(super) normaliser: Normaliser,
@@ -37,8 +37,7 @@ pub(super) struct Problem<T> {
 }
 
 impl<T: Real> Problem<T> {
-    pub(super) fn new(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Self> {
-        config.check()?;
+    pub(super) fn new(dataset: &Dataset, split: &Split, config: &CheckedConfig) -> Result<Self> {
         let normaliser = Normaliser::fit(dataset, &split.train)?;
         Self::in_units(normaliser, dataset, split, config)
     }
@@ -48,18 +47,23 @@ impl<T: Real> Problem<T> {
         normaliser: Normaliser,
         dataset: &Dataset,
         split: &Split,
-        config: &FitConfig,
+        config: &CheckedConfig,
     ) -> Result<Self> {
-        config.check()?;
         let method = config.model.method();
         let channels = (dataset.inputs().len(), dataset.outputs().len());
         let Some(architecture) = Architecture::of(config, channels.0, channels.1) else {
             return Err(ModelError::option("model", config.model, "a network"));
         };
         architecture.check()?;
-        let windows = Windows::new(dataset, &split.train, config.lags, config.initial, config.window)?;
+        let windows = Windows::new(
+            dataset,
+            &split.train,
+            config.lags,
+            config.initial,
+            config.training.window,
+        )?;
         let validation = free_run_windows(dataset, &split.validation, config.lags, config.initial)?;
-        let arx = match config.linear_path {
+        let arx = match config.network.linear_path {
             true => Some(ArxModel::fit(
                 &normaliser.scale::<f64>(dataset),
                 &split.train,
@@ -69,17 +73,21 @@ impl<T: Real> Problem<T> {
             false => None,
         };
         let mut seeds = generator(config.seed, Purpose::Members, 0);
-        let members = if method == Method::Ensemble { config.members } else { 0 };
+        let members = match method {
+            Method::Ensemble => config.gaussian.members,
+            _ => 0,
+        };
         Ok(Self {
-            config: FitConfig {
-                precision: Precision::of::<T>(),
-                ..config.clone()
-            },
+            config: config.clone().with_precision(Precision::of::<T>()),
             parts: as_json("the parts of a record", &[&split.train, &split.validation])?,
             member_seeds: (0..members).map(|_| seeds.next_u64()).collect(),
             layout: architecture.layout(),
             scaled: normaliser.scale(dataset),
-            loss: RqrW::new(config.trained_coverage(), config.width_penalty, config.level),
+            loss: RqrW::new(
+                config.trained_coverage(),
+                config.interval.width_penalty,
+                config.interval.level,
+            ),
             architecture,
             normaliser,
             windows,
@@ -143,23 +151,23 @@ impl<T: Real> Problem<T> {
 
     /// Predicted samples of a window.
     pub(super) fn steps(&self) -> usize {
-        self.config.window.length - 1
+        self.config.training.window.length - 1
     }
 
     /// Windows per mini-batch: what was asked, or all there are.
     pub(super) fn batch_windows(&self) -> usize {
-        self.config.batch.min(self.windows.len())
+        self.config.training.batch.min(self.windows.len())
     }
 
     /// As [`Problem::batch_windows`], for the cascade's second stage.
     pub(super) fn margin_batch_windows(&self) -> usize {
-        let windows = self.config.margin_batch.unwrap_or(self.config.batch);
+        let windows = self.config.interval.margin_batch.unwrap_or(self.config.training.batch);
         windows.min(self.windows.len())
     }
 
     /// θ, or where weight noise is asked for `noisy`, filled with θ and noise on its weights.
     pub(super) fn perturbed<'a>(&self, theta: &'a [T], rng: &mut ChaCha8Rng, noisy: &'a mut Vec<T>) -> &'a [T] {
-        let scale = self.config.weight_noise;
+        let scale = self.config.training.weight_noise;
         if scale <= 0.0 {
             return theta;
         }
@@ -174,8 +182,8 @@ impl<T: Real> Problem<T> {
     /// Takes `rate` times `weight_decay` of every weight away; biases stay, and of a Bayesian network all, since it has a
     /// prior.
     pub(super) fn decay(&self, theta: &mut [T], rate: f64) {
-        if self.config.weight_decay > 0.0 && self.config.model.method() != Method::Bayesian {
-            let keep = T::of(1.0 - rate * self.config.weight_decay);
+        if self.config.training.weight_decay > 0.0 && self.config.model.method() != Method::Bayesian {
+            let keep = T::of(1.0 - rate * self.config.training.weight_decay);
             for block in self.weights() {
                 theta[block.range.clone()].iter_mut().for_each(|weight| *weight *= keep);
             }
@@ -188,7 +196,7 @@ impl<T: Real> Problem<T> {
 
     /// What must agree for a checkpoint to belong to this fit.
     pub(super) fn fingerprint(&self) -> Result<String> {
-        let config = as_json("a configuration", &self.config)?;
+        let config = as_json("a configuration", &*self.config)?;
         let mut hash = Fnv::default();
         for experiment in self.scaled.experiments() {
             for channel in 0..experiment.inputs() {
@@ -211,14 +219,14 @@ impl<T: OfPrecision> Problem<T> {
     /// The model that training has arrived at.
     pub(super) fn into_model(self, dataset: &Dataset, state: State<T>) -> Model {
         let interface = ModelInterface::new(dataset, self.normaliser.clone());
-        let mut config = self.config.clone();
+        let mut config = self.config.clone().into_inner();
         let networks = match config.model.method() {
             Method::Interval => Networks::Interval(vec![self.interval_network(state)]),
             method => {
                 let networks = self.gaussian_networks(state);
                 // Fewer than asked for where training was interrupted.
                 if method == Method::Ensemble {
-                    config.members = networks.members.len();
+                    config.gaussian.members = networks.members.len();
                 }
                 Networks::Gaussian(networks)
             }
@@ -229,8 +237,8 @@ impl<T: OfPrecision> Problem<T> {
     fn interval_network(self, state: State<T>) -> IntervalNetwork<T> {
         let mut margin_lower = vec![T::zero(); state.theta.len()];
         let mut margin_upper = margin_lower.clone();
-        self.config.margin.apply(&state.raw.lower, &mut margin_lower);
-        self.config.margin.apply(&state.raw.upper, &mut margin_upper);
+        self.config.interval.margin.apply(&state.raw.lower, &mut margin_lower);
+        self.config.interval.margin.apply(&state.raw.upper, &mut margin_upper);
         IntervalNetwork {
             architecture: self.architecture,
             theta: state.theta,

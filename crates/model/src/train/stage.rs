@@ -71,13 +71,13 @@ impl<T: Real> Worker<T> {
                 for windows in shuffled(problem, Purpose::ShuffleCrisp, state) {
                     fill(&mut work.batch, &problem.scaled, config.lags, config.initial, &windows);
                     let loss = work.gradient(problem.perturbed(&state.theta, &mut noise, &mut noisy));
-                    let norm = clip(&mut work.gradient, config.gradient_clip);
+                    let norm = clip(&mut work.gradient, config.training.gradient_clip);
                     if !(loss.is_finite() && norm.is_finite()) {
                         return None;
                     }
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
-                    state.average(config.averaging);
+                    state.average(config.training.averaging);
                     count([Some(loss), None]);
                 }
             }
@@ -92,29 +92,31 @@ impl<T: Real> Worker<T> {
                     );
                     let (loss, gradnorm) = (&problem.loss, &mut state.gradnorm);
                     let theta = problem.perturbed(&state.theta, &mut noise, &mut noisy);
-                    let losses = work.gradients(theta, &state.raw, config.margin, loss, gradnorm);
-                    let norm = clip(&mut work.crisp.gradient, config.gradient_clip);
+                    let losses = work.gradients(theta, &state.raw, config.interval.margin, loss, gradnorm);
+                    let norm = clip(&mut work.crisp.gradient, config.training.gradient_clip);
                     if !(losses.iter().all(|l| l.is_finite()) && norm.is_finite()) {
                         return None;
                     }
                     state.adam[0].update(&mut state.theta, &work.crisp.gradient, rate);
                     problem.decay(&mut state.theta, rate);
-                    let rate = rate * config.margin_rate;
-                    if !update_margins(state, &mut work.margin_gradients, config.gradient_clip, rate) {
+                    let rate = rate * config.interval.margin_rate;
+                    if !update_margins(state, &mut work.margin_gradients, config.training.gradient_clip, rate) {
                         return None;
                     }
-                    state.average(config.averaging);
+                    state.average(config.training.averaging);
                     count(losses.map(Some));
                 }
             }
             Work::Margins(work) => {
                 for tiles in work.shuffled(config.seed, state.epoch) {
                     let loss = work.gradients(problem, state, &tiles);
-                    let rate = rate * config.margin_rate;
-                    if !loss.is_finite() || !update_margins(state, &mut work.gradients, config.gradient_clip, rate) {
+                    let rate = rate * config.interval.margin_rate;
+                    if !loss.is_finite()
+                        || !update_margins(state, &mut work.gradients, config.training.gradient_clip, rate)
+                    {
                         return None;
                     }
-                    state.average(config.averaging);
+                    state.average(config.training.averaging);
                     count([None, Some(loss)]);
                 }
             }
@@ -122,13 +124,13 @@ impl<T: Real> Worker<T> {
                 let mut rng = generator(problem.seed(state.stage), Purpose::TrainingDraws, state.epoch);
                 for windows in shuffled(problem, Purpose::ShuffleLikelihood, state) {
                     let loss = work.gradient(problem, &state.theta, &windows, &mut rng);
-                    let norm = clip(&mut work.gradient, config.gradient_clip);
+                    let norm = clip(&mut work.gradient, config.training.gradient_clip);
                     if !(loss.is_finite() && norm.is_finite()) {
                         return None;
                     }
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
-                    state.average(config.averaging);
+                    state.average(config.training.averaging);
                     count([None, Some(loss)]);
                 }
             }
@@ -252,7 +254,7 @@ impl<T: Real> MarginWork<T> {
     }
 
     fn gradients(&mut self, problem: &Problem<T>, state: &State<T>, tiles: &[(usize, usize)]) -> f64 {
-        let margin = problem.config.margin;
+        let margin = problem.config.interval.margin;
         let outputs = problem.architecture.outputs;
         let scored: usize = tiles.iter().map(|&(_, filled)| filled * outputs).sum();
         let share = 1.0 / scored as f64;
@@ -309,8 +311,8 @@ impl<T: Real> Validation<T> {
 
     fn rqr_w(&mut self, problem: &Problem<T>, theta: &[T], raw: &RawMargins<T>) -> f64 {
         let [lower, upper] = &mut self.margins;
-        problem.config.margin.apply(&raw.lower, lower);
-        problem.config.margin.apply(&raw.upper, upper);
+        problem.config.interval.margin.apply(&raw.lower, lower);
+        problem.config.interval.margin.apply(&raw.upper, upper);
         self.parameters.update(theta, lower, upper);
         for run in &mut self.runs {
             if run.diverged_at.is_none() {

@@ -56,7 +56,10 @@ impl<T: Real> State<T> {
             adam: fresh_adam(problem),
             raw: initial_margins(problem, &theta),
             theta,
-            gradnorm: GradNorm::new(problem.config.gradnorm_beta, problem.config.gradnorm_rate),
+            gradnorm: GradNorm::new(
+                problem.config.interval.gradnorm_beta,
+                problem.config.interval.gradnorm_rate,
+            ),
             mean: None,
             best: None,
             history: Vec::new(),
@@ -135,7 +138,7 @@ impl<T: Real> State<T> {
             return Err(ModelError::Diverged {
                 epoch: self.epoch,
                 stage: stage.name(),
-                learning_rate: problem.config.learning_rate,
+                learning_rate: problem.config.training.learning_rate,
             });
         };
         self.theta = best.theta;
@@ -196,5 +199,5 @@ fn initial_margins<T: Real>(problem: &Problem<T>, theta: &[T]) -> RawMargins<T> 
             upper: Vec::new(),
         };
     }
-    RawMargins::initial(&problem.config, &problem.layout, theta)
+    RawMargins::initial(&problem.config.interval, &problem.layout, theta)
 }

@@ -26,12 +26,11 @@ fn hair_dryer() -> (Dataset, Split) {
 }
 
 fn quick(model: ModelKind) -> FitConfig {
-    FitConfig {
-        epochs: 2,
-        members: 2,
-        samples: 5,
-        ..small(model, Strategy::Cascade)
-    }
+    small(model, Strategy::Cascade).with(|config| {
+        config.training.epochs = 2;
+        config.gaussian.members = 2;
+        config.gaussian.samples = 5;
+    })
 }
 
 #[test]
@@ -94,18 +93,17 @@ fn a_known_noise_level_is_recovered() {
         ModelKind::Bnode,
         ModelKind::Arx,
     ] {
-        let config = FitConfig {
-            model: kind,
-            hidden: vec![16],
-            dropout: 0.02,
-            members: 2,
-            samples: 30,
-            epochs: 120,
-            prior_std: 1.0,
-            learning_rate: 1e-2,
-            lag_search: kind == ModelKind::Arx,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.model = kind;
+            config.network.hidden = vec![16];
+            config.gaussian.dropout = 0.02;
+            config.gaussian.members = 2;
+            config.gaussian.samples = 30;
+            config.training.epochs = 120;
+            config.gaussian.prior_std = 1.0;
+            config.training.learning_rate = 1e-2;
+            config.lag_search = kind == ModelKind::Arx;
+        });
         let (model, _) = Model::fit(record.dataset(), &split, &config, FitOptions::default()).unwrap();
         let bands = model.simulate(record.dataset(), &split.test).unwrap();
         let band = &bands[0];
@@ -129,10 +127,7 @@ fn a_known_noise_level_is_recovered() {
 fn randomness_is_seeded_and_members_differ() {
     let (dataset, split) = hair_dryer();
     let of_members = |members: usize| {
-        let config = FitConfig {
-            members,
-            ..quick(ModelKind::EnsembleLstm)
-        };
+        let config = quick(ModelKind::EnsembleLstm).with(|config| config.gaussian.members = members);
         Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap()
     };
     let ((one, _), (two, info)) = (of_members(1), of_members(2));
@@ -161,10 +156,7 @@ fn a_killed_baseline_resumes_to_the_same_bits() {
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
     for kind in [ModelKind::EnsembleNode, ModelKind::Blstm, ModelKind::DropoutNode] {
-        let config = FitConfig {
-            epochs: 3,
-            ..quick(kind)
-        };
+        let config = quick(kind).with(|config| config.training.epochs = 3);
         let whole = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap().0;
         let path = folder.path().join(format!("{kind}.checkpoint"));
         // The checkpoint of every epoch, as a kill right after it would leave it.
@@ -200,10 +192,7 @@ fn a_killed_baseline_resumes_to_the_same_bits() {
 #[test]
 fn cascades_that_share_their_crisp_network_are_those_fitted_alone() {
     let (dataset, split) = hair_dryer();
-    let base = FitConfig {
-        epochs: 2,
-        ..small(ModelKind::Ilstm, Strategy::Cascade)
-    };
+    let base = small(ModelKind::Ilstm, Strategy::Cascade).with(|config| config.training.epochs = 2);
     let configs: Vec<FitConfig> = [0.9, 0.95]
         .into_iter()
         .flat_map(|coverage| {
@@ -211,10 +200,11 @@ fn cascades_that_share_their_crisp_network_are_those_fitted_alone() {
                 intervalid_model::MarginActivation::Abs,
                 intervalid_model::MarginActivation::Relu,
             ]
-            .map(|margin| FitConfig {
-                coverage,
-                margin,
-                ..base.clone()
+            .map(|margin| {
+                base.clone().with(|config| {
+                    config.coverage = coverage;
+                    config.interval.margin = margin;
+                })
             })
         })
         .collect();

@@ -48,17 +48,16 @@ fn margin(coverage: f64, n: usize) -> f64 {
 fn a_linear_system_is_recovered_with_the_coverage_asked_for() {
     let system = LinearSystem::default();
     let record = system.generate(3000, 7).unwrap();
-    let config = FitConfig {
-        model: ModelKind::Inode,
-        strategy: Strategy::Cascade,
-        hidden: vec![8],
-        lags: Lags { nx: 2, nd: 1, ny: 2 },
-        linear_path: true,
-        initial: InitialState::Measured,
-        window: WindowConfig { length: 40, step: 5 },
-        epochs: 60,
-        ..FitConfig::default()
-    };
+    let config = FitConfig::default().with(|config| {
+        config.model = ModelKind::Inode;
+        config.interval.strategy = Strategy::Cascade;
+        config.network.hidden = vec![8];
+        config.lags = Lags { nx: 2, nd: 1, ny: 2 };
+        config.network.linear_path = true;
+        config.initial = InitialState::Measured;
+        config.training.window = WindowConfig { length: 40, step: 5 };
+        config.training.epochs = 60;
+    });
     let found = identify(&record, &config);
     assert!(
         found.error < 0.5,
@@ -81,16 +80,15 @@ fn a_wiener_system_is_recovered_by_both_networks() {
         (ModelKind::Inode, Strategy::Cascade),
         (ModelKind::Ilstm, Strategy::Joint),
     ] {
-        let config = FitConfig {
-            model: network,
-            strategy,
-            hidden: vec![12],
-            lags: Lags { nx: 3, nd: 1, ny: 2 },
-            window: WindowConfig { length: 40, step: 5 },
-            margin_hidden: if network == ModelKind::Ilstm { 0.2 } else { 1.0 },
-            epochs: 80,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.model = network;
+            config.interval.strategy = strategy;
+            config.network.hidden = vec![12];
+            config.lags = Lags { nx: 3, nd: 1, ny: 2 };
+            config.training.window = WindowConfig { length: 40, step: 5 };
+            config.interval.margin_hidden = if network == ModelKind::Ilstm { 0.2 } else { 1.0 };
+            config.training.epochs = 80;
+        });
         let found = identify(&record, &config);
         // The band is not calibrated here: its coverage may also miss by what the network fails to learn.
         let slack = margin(0.9, found.n) + 0.05;

@@ -42,13 +42,12 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
     .enumerate()
     {
         // With everything that carries state from one iteration to the next.
-        let config = FitConfig {
-            averaging: 0.9,
-            weight_noise: 0.02,
-            weight_decay: 0.1,
-            margin_epochs: Some(2),
-            ..small(network, strategy)
-        };
+        let config = small(network, strategy).with(|config| {
+            config.training.averaging = 0.9;
+            config.training.weight_noise = 0.02;
+            config.training.weight_decay = 0.1;
+            config.interval.margin_epochs = Some(2);
+        });
         let (whole, info) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
         for stop_after in [1, 2, 3, 4] {
             let path = folder.path().join(format!("{index}-{stop_after}.checkpoint"));
@@ -88,12 +87,11 @@ fn a_finished_fit_is_not_trained_further() {
     let (dataset, split) = hair_dryer();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("finished.checkpoint");
-    let config = FitConfig {
-        patience: Some(1),
-        epochs: 60,
-        learning_rate: 0.05,
-        ..small(ModelKind::Inode, Strategy::Joint)
-    };
+    let config = small(ModelKind::Inode, Strategy::Joint).with(|config| {
+        config.training.patience = Some(1);
+        config.training.epochs = 60;
+        config.training.learning_rate = 0.05;
+    });
     let run = || {
         Model::fit(
             &dataset,
@@ -178,10 +176,7 @@ fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
 const CHILD: &str = "INTERVALID_TEST_TRAIN_UNTIL_KILLED";
 
 fn long_config() -> FitConfig {
-    FitConfig {
-        epochs: 40,
-        ..small(ModelKind::Ilstm, Strategy::Cascade)
-    }
+    small(ModelKind::Ilstm, Strategy::Cascade).with(|config| config.training.epochs = 40)
 }
 
 fn beside(checkpoint: &Path) -> PathBuf {

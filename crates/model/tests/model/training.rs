@@ -15,11 +15,10 @@ pub(crate) fn hair_dryer() -> (Dataset, Split) {
 }
 
 pub(crate) fn small(network: ModelKind, strategy: Strategy) -> FitConfig {
-    FitConfig {
-        hidden: vec![6, 5],
-        epochs: 4,
-        ..FitConfig::paper("hair-dryer", network, strategy)
-    }
+    FitConfig::paper("hair-dryer", network, strategy).with(|config| {
+        config.network.hidden = vec![6, 5];
+        config.training.epochs = 4;
+    })
 }
 
 #[test]
@@ -28,12 +27,11 @@ fn cascade_margins_leave_theta_untouched_bit_for_bit() {
     for network in [ModelKind::Inode, ModelKind::Ilstm] {
         let base = small(network, Strategy::Cascade);
         // Stage 2 differs in everything it has: loss, margins, their start. θ must not notice.
-        let other = FitConfig {
-            coverage: 0.5,
-            margin: MarginActivation::Relu,
-            margin_output: 0.1,
-            ..base.clone()
-        };
+        let other = base.clone().with(|config| {
+            config.coverage = 0.5;
+            config.interval.margin = MarginActivation::Relu;
+            config.interval.margin_output = 0.1;
+        });
         let (first, _) = Model::fit(&dataset, &split, &base, FitOptions::default()).unwrap();
         let (second, _) = Model::fit(&dataset, &split, &other, FitOptions::default()).unwrap();
         let (first, second) = (&first.network_parameters()[0], &second.network_parameters()[0]);
@@ -49,11 +47,10 @@ fn training_lowers_both_losses() {
     for network in [ModelKind::Inode, ModelKind::Ilstm] {
         for strategy in [Strategy::Cascade, Strategy::Joint] {
             for margin in [MarginActivation::Abs, MarginActivation::Relu] {
-                let config = FitConfig {
-                    margin,
-                    epochs: 12,
-                    ..small(network, strategy)
-                };
+                let config = small(network, strategy).with(|config| {
+                    config.interval.margin = margin;
+                    config.training.epochs = 12;
+                });
                 let (_, info) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
                 for stage in &info.stages {
                     let losses: Vec<[Option<f64>; 2]> = info
@@ -116,10 +113,7 @@ fn bands_contain_the_point_prediction_in_physical_units() {
 #[test]
 fn a_step_that_explodes_is_a_result_or_a_clear_error_never_a_silent_model() {
     let (dataset, split) = hair_dryer();
-    let config = FitConfig {
-        learning_rate: 1e30,
-        ..small(ModelKind::Inode, Strategy::Cascade)
-    };
+    let config = small(ModelKind::Inode, Strategy::Cascade).with(|config| config.training.learning_rate = 1e30);
     match Model::fit(&dataset, &split, &config, FitOptions::default()) {
         Ok((model, info)) => {
             assert!(model.network_parameters()[0].theta.iter().all(|t| t.is_finite()));
@@ -175,12 +169,11 @@ fn observers_see_every_epoch_and_can_stop() {
 #[test]
 fn patience_stops_a_stage_that_no_longer_improves() {
     let (dataset, split) = hair_dryer();
-    let config = FitConfig {
-        patience: Some(1),
-        epochs: 60,
-        learning_rate: 0.05,
-        ..small(ModelKind::Inode, Strategy::Joint)
-    };
+    let config = small(ModelKind::Inode, Strategy::Joint).with(|config| {
+        config.training.patience = Some(1);
+        config.training.epochs = 60;
+        config.training.learning_rate = 0.05;
+    });
     let (_, info) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
     let stage = info.stages[0];
     assert!(
@@ -201,11 +194,8 @@ fn bad_options_and_short_records_are_refused_before_any_work() {
             .to_string()
     };
     assert!(
-        message(FitConfig {
-            hidden: vec![4, 0],
-            ..base.clone()
-        })
-        .starts_with("hidden = [4, 0] is not allowed")
+        message(base.clone().with(|config| config.network.hidden = vec![4, 0]))
+            .starts_with("hidden = [4, 0] is not allowed")
     );
     assert!(
         message(FitConfig {
@@ -214,10 +204,9 @@ fn bad_options_and_short_records_are_refused_before_any_work() {
         })
         .contains("did you mean 0.95?")
     );
-    let long = FitConfig {
-        window: WindowConfig { length: 5000, step: 1 },
-        ..base.clone()
-    };
+    let long = base
+        .clone()
+        .with(|config| config.training.window = WindowConfig { length: 5000, step: 1 });
     let long = message(long);
     assert!(long.contains("5001"), "says how many samples a window needs: {long}");
     let warm = FitConfig {
@@ -231,15 +220,14 @@ fn bad_options_and_short_records_are_refused_before_any_work() {
 #[test]
 fn a_linear_path_starts_near_the_arx_fit() {
     let (dataset, split) = hair_dryer();
-    let config = FitConfig {
-        linear_path: true,
-        initial: InitialState::Measured,
-        lags: Lags { nx: 3, nd: 2, ny: 4 },
-        precision: Precision::F64,
-        epochs: 1,
-        learning_rate: 1e-9,
-        ..small(ModelKind::Inode, Strategy::Cascade)
-    };
+    let config = small(ModelKind::Inode, Strategy::Cascade).with(|config| {
+        config.network.linear_path = true;
+        config.initial = InitialState::Measured;
+        config.lags = Lags { nx: 3, nd: 2, ny: 4 };
+        config.precision = Precision::F64;
+        config.training.epochs = 1;
+        config.training.learning_rate = 1e-9;
+    });
     let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
     let bands = model.simulate(&dataset, &split.test).unwrap();
     let evaluation = intervalid_model::evaluate(&dataset, &bands, 0.9).unwrap();
@@ -250,17 +238,11 @@ fn a_linear_path_starts_near_the_arx_fit() {
 #[test]
 fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
     let (dataset, split) = hair_dryer();
-    let base = FitConfig {
-        epochs: 20,
-        ..small(ModelKind::Inode, Strategy::Cascade)
-    };
+    let base = small(ModelKind::Inode, Strategy::Cascade).with(|config| config.training.epochs = 20);
     let fitted = |config: &FitConfig| Model::fit(&dataset, &split, config, FitOptions::default()).unwrap().0;
     let norm = |model: &Model| model.network_parameters()[0].theta.iter().map(|w| w * w).sum::<f64>();
     let plain = fitted(&base);
-    let decayed = fitted(&FitConfig {
-        weight_decay: 5.0,
-        ..base.clone()
-    });
+    let decayed = fitted(&base.clone().with(|config| config.training.weight_decay = 5.0));
     assert!(
         norm(&decayed) < 0.9 * norm(&plain),
         "{} {}",
@@ -276,19 +258,12 @@ fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
             .map(|(u, l)| u - l)
             .sum()
     };
-    let long = FitConfig {
-        margin_epochs: Some(150),
-        margin_rate: 3.0,
-        ..base
-    };
-    let wide = fitted(&FitConfig {
-        miss_factor: 0.2,
-        ..long.clone()
+    let long = base.with(|config| {
+        config.interval.margin_epochs = Some(150);
+        config.interval.margin_rate = 3.0;
     });
-    let usual = fitted(&FitConfig {
-        miss_factor: 6.0,
-        ..long
-    });
+    let wide = fitted(&long.clone().with(|config| config.interval.miss_factor = 0.2));
+    let usual = fitted(&long.with(|config| config.interval.miss_factor = 6.0));
     assert_eq!(wide.network_parameters()[0].theta, usual.network_parameters()[0].theta);
     assert!(
         width(&wide) > 1.05 * width(&usual),

@@ -271,7 +271,8 @@ class IntervalNODE(_IntervalNetwork):
         windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
     width_penalty, level, margin_hidden, margin_output, margin_floor, margin_epochs, margin_batch, margin_rate, \
 margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
-        The band's loss and the training of margins; see the table of ``FitConfig`` in the Rust documentation.
+        The band's loss and the training of margins; see the tables of ``IntervalConfig`` and ``TrainingConfig`` in
+        the Rust documentation.
     linear_path : bool
         Learn a linear function of the regressor beside the network.
     lag_search : bool

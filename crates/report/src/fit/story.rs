@@ -75,7 +75,11 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
 fn name(model: &Model) -> String {
     let kind = model.kind();
     match kind.method() {
-        Method::Interval => format!("{} {}", model.config().strategy.name(), kind.name().to_uppercase()),
+        Method::Interval => format!(
+            "{} {}",
+            model.config().interval.strategy.name(),
+            kind.name().to_uppercase()
+        ),
         Method::Linear => "ARX".to_owned(),
         _ => kind.name().to_owned(),
     }

@@ -320,13 +320,12 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
     let dataset = record.dataset();
     let split = Split::new(dataset, SplitFractions::default()).expect("splits");
     for kind in [ModelKind::Arx, ModelKind::Inode, ModelKind::EnsembleNode] {
-        let config = FitConfig {
-            epochs: 8,
-            margin_epochs: None,
-            hidden: vec![8],
-            members: 2,
-            ..FitConfig::paper("", kind, Strategy::Cascade)
-        };
+        let config = FitConfig::paper("", kind, Strategy::Cascade).with(|config| {
+            config.training.epochs = 8;
+            config.interval.margin_epochs = None;
+            config.network.hidden = vec![8];
+            config.gaussian.members = 2;
+        });
         let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
         let plain = model.simulate(dataset, &split.test).expect("simulates");
         let [one, two] = [1, 2].map(|threads| {

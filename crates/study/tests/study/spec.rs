@@ -112,17 +112,25 @@ fn settings_and_overrides_apply_in_order() {
     let config = |model, training| spec.config(&cell(model, training)).unwrap();
     let base = FitConfig::paper("hair-dryer", ModelKind::Bnode, Strategy::Cascade);
     let bayesian = config(ModelKind::Bnode, None);
-    assert_eq!((bayesian.epochs, bayesian.batch, bayesian.seed), (9, base.batch, 7));
+    assert_eq!(
+        (bayesian.training.epochs, bayesian.training.batch, bayesian.seed),
+        (9, base.training.batch, 7)
+    );
     assert_eq!((bayesian.lags.nx, bayesian.lags.nd, bayesian.lags.ny), (2, 2, 5));
     let cascade = config(ModelKind::Inode, Some((Strategy::Cascade, MarginActivation::Relu)));
     assert_eq!(
-        (cascade.epochs, cascade.batch, cascade.margin),
+        (cascade.training.epochs, cascade.training.batch, cascade.interval.margin),
         (8, 7, MarginActivation::Relu)
     );
     let joint = config(ModelKind::Inode, Some((Strategy::Joint, MarginActivation::Relu)));
-    assert_eq!((joint.epochs, joint.batch, joint.strategy), (6, 7, Strategy::Joint));
     assert_eq!(
-        config(ModelKind::Inode, Some((Strategy::Joint, MarginActivation::Abs))).epochs,
+        (joint.training.epochs, joint.training.batch, joint.interval.strategy),
+        (6, 7, Strategy::Joint)
+    );
+    assert_eq!(
+        config(ModelKind::Inode, Some((Strategy::Joint, MarginActivation::Abs)))
+            .training
+            .epochs,
         8
     );
 }
@@ -144,6 +152,10 @@ fn given_lags_are_not_searched_and_epochs_mean_every_stage() {
     for cell in spec.cells() {
         let config = spec.config(&cell).unwrap();
         assert!(!config.lag_search, "{cell}");
-        assert_eq!((config.epochs, config.margin_epochs), (7, None), "{cell}");
+        assert_eq!(
+            (config.training.epochs, config.interval.margin_epochs),
+            (7, None),
+            "{cell}"
+        );
     }
 }

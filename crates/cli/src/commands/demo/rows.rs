@@ -68,7 +68,7 @@ impl Fitted {
             lags: model.config().lags,
             parameters: metrics.parameters,
             training: self.is_network().then(|| Training {
-                strategy: model.config().strategy,
+                strategy: model.config().interval.strategy,
                 seed: metrics.seed,
                 epochs_run: metrics.epochs_run,
                 stopped_because: &metrics.stopped_because,

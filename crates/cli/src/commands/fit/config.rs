@@ -173,13 +173,13 @@ mod tests {
         let args = args("intervalid fit hair-dryer --epochs 9");
         let config = resolve(&args, file, "hair-dryer");
         assert_eq!(
-            (config.model, config.epochs, config.lags),
+            (config.model, config.training.epochs, config.lags),
             (ModelKind::Ilstm, 9, Lags { nx: 1, nd: 2, ny: 3 })
         );
-        assert_eq!(config.margin_epochs, None, "the flag is for every stage");
-        assert!((config.learning_rate - 0.02).abs() < 1e-15);
+        assert_eq!(config.interval.margin_epochs, None, "the flag is for every stage");
+        assert!((config.training.learning_rate - 0.02).abs() < 1e-15);
         // From the preset for this model and record.
-        assert_eq!(config.hidden, [30, 10]);
+        assert_eq!(config.network.hidden, [30, 10]);
     }
 
     #[test]

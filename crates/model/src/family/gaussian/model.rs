@@ -60,7 +60,7 @@ impl<T: Real> Fitted<'_, GaussianNetworks<T>> {
     }
 
     fn predictive(&self) -> Predictive<T> {
-        let samples = self.config.samples;
+        let samples = self.config.gaussian.samples;
         match self.config.model.method() {
             Method::Bayesian => {
                 let mut rng = generator(self.config.seed, Purpose::PredictionDraws, 0);
@@ -71,7 +71,7 @@ impl<T: Real> Fitted<'_, GaussianNetworks<T>> {
             }
             Method::Dropout => {
                 let same = std::iter::repeat_n(self.body.members[0].as_slice(), samples);
-                Predictive::new(&self.body.architecture, same, Some(self.config.dropout))
+                Predictive::new(&self.body.architecture, same, Some(self.config.gaussian.dropout))
             }
             Method::Ensemble | Method::Interval | Method::Linear => Predictive::new(
                 &self.body.architecture,

@@ -22,7 +22,7 @@ use crate::model::Model;
 ///
 /// let dataset = load(&["hair-dryer"], None, &ReadOptions::default())?;
 /// let split = Split::new(&dataset, SplitFractions::new(0.4, 0.1, 0.5)?)?;
-/// let config = FitConfig { epochs: 2, ..FitConfig::default() };
+/// let config = FitConfig::default().with(|config| config.training.epochs = 2);
 /// let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default())?;
 ///
 /// let mut simulator = Simulator::new(&model)?;

@@ -322,14 +322,13 @@ fn baselines_are_refused_with_a_reason() {
         (ModelKind::DropoutLstm, "randomly thinned"),
         (ModelKind::EnsembleNode, "common mean"),
     ] {
-        let config = FitConfig {
-            model,
-            epochs: 1,
-            hidden: vec![3, 3],
-            members: 2,
-            samples: 2,
-            ..FitConfig::default()
-        };
+        let config = FitConfig::default().with(|config| {
+            config.model = model;
+            config.training.epochs = 1;
+            config.network.hidden = vec![3, 3];
+            config.gaussian.members = 2;
+            config.gaussian.samples = 2;
+        });
         let (fitted, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
         let message = Simulator::new(&fitted).unwrap_err().to_string();
         assert!(

@@ -1,0 +1,159 @@
+use super::FitConfig;
+use crate::error::{ModelError, Result};
+use crate::kind::Method;
+
+/// More members or draws than anybody needs: a number from a damaged file must not ask for all memory.
+const MOST_NETWORKS: usize = 10_000;
+
+/// Seeds are written to configuration files, whose integers have a sign.
+const LARGEST_SEED: u64 = i64::MAX as u64;
+
+impl FitConfig {
+    /// Checks every range that does not depend on the data.
+    ///
+    /// # Errors
+    /// [`ModelError::Option`] naming the first option outside its range.
+    pub fn check(&self) -> Result<()> {
+        let share = |option, value: f64| match value {
+            value if value > 0.0 && value < 1.0 => Ok(()),
+            value if value > 1.0 && value < 100.0 => {
+                let hint = format!("a share between 0 and 1 (did you mean {}?)", value / 100.0);
+                Err(ModelError::option(option, value, hint))
+            }
+            value => Err(ModelError::option(option, value, "a share between 0 and 1")),
+        };
+        share("coverage", self.coverage)?;
+        let positive = [
+            ("width_penalty", self.interval.width_penalty),
+            ("learning_rate", self.training.learning_rate),
+            ("gradient_clip", self.training.gradient_clip),
+            ("gradnorm_rate", self.interval.gradnorm_rate),
+            ("prior_std", self.gaussian.prior_std),
+            ("margin_rate", self.interval.margin_rate),
+        ];
+        for (option, value) in positive {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(ModelError::option(option, value, "a positive number"));
+            }
+        }
+        let at_least_zero = [
+            ("margin_hidden", self.interval.margin_hidden),
+            ("margin_output", self.interval.margin_output),
+            ("margin_floor", self.interval.margin_floor),
+            ("gradnorm_beta", self.interval.gradnorm_beta),
+            ("weight_decay", self.training.weight_decay),
+            ("weight_noise", self.training.weight_noise),
+        ];
+        for (option, value) in at_least_zero {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(ModelError::option(option, value, "zero or a positive number"));
+            }
+        }
+        if self.interval.margin_hidden + self.interval.margin_output + self.interval.margin_floor <= 0.0 {
+            return Err(ModelError::option(
+                "margin_output",
+                0,
+                "a positive start of some margins, or none can grow",
+            ));
+        }
+        if !(self.interval.miss_factor > 0.0 && self.trained_coverage() > 0.0) {
+            let expected = format!("a number above 0 and below {}", 1.0 / (1.0 - self.coverage));
+            return Err(ModelError::option("miss_factor", self.interval.miss_factor, expected));
+        }
+        if !(0.0..1.0).contains(&self.training.averaging) {
+            return Err(ModelError::option(
+                "averaging",
+                self.training.averaging,
+                "a number from 0 to below 1",
+            ));
+        }
+        if !(0.0..1.0).contains(&self.gaussian.dropout) {
+            return Err(ModelError::option(
+                "dropout",
+                self.gaussian.dropout,
+                "a share from 0 to below 1",
+            ));
+        }
+        if self.network.linear_path && self.model.method() != Method::Interval {
+            return Err(ModelError::option(
+                "linear_path",
+                true,
+                "false, except for inode and ilstm",
+            ));
+        }
+        let counts = [
+            ("epochs", self.training.epochs),
+            ("batch", self.training.batch),
+            ("members", self.gaussian.members),
+            ("samples", self.gaussian.samples),
+            ("margin_epochs", self.interval.margin_epochs.unwrap_or(1)),
+            ("margin_batch", self.interval.margin_batch.unwrap_or(1)),
+        ];
+        for (option, value) in [("members", self.gaussian.members), ("samples", self.gaussian.samples)] {
+            if value > MOST_NETWORKS {
+                return Err(ModelError::option(option, value, format!("at most {MOST_NETWORKS}")));
+            }
+        }
+        for (option, value) in counts {
+            if value == 0 {
+                return Err(ModelError::option(option, value, "at least 1"));
+            }
+        }
+        if self.seed > LARGEST_SEED {
+            return Err(ModelError::option("seed", self.seed, format!("at most {LARGEST_SEED}")));
+        }
+        if self.training.patience == Some(0) {
+            return Err(ModelError::option("patience", 0, "at least one epoch, or none"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_refused_with_the_share_that_was_meant() {
+        let config = FitConfig {
+            coverage: 90.0,
+            ..FitConfig::default()
+        };
+        let message = config.check().unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "coverage = 90 is not allowed: expected a share between 0 and 1 (did you mean 0.9?)"
+        );
+    }
+
+    #[test]
+    fn every_number_out_of_range_is_named() {
+        type Break = fn(&mut FitConfig);
+        let broken: [(&str, Break); 18] = [
+            ("coverage", |c| c.coverage = f64::NAN),
+            ("width_penalty", |c| c.interval.width_penalty = 0.0),
+            ("learning_rate", |c| c.training.learning_rate = -1.0),
+            ("gradient_clip", |c| c.training.gradient_clip = f64::INFINITY),
+            ("margin_floor", |c| c.interval.margin_floor = -0.1),
+            ("epochs", |c| c.training.epochs = 0),
+            ("batch", |c| c.training.batch = 0),
+            ("patience", |c| c.training.patience = Some(0)),
+            ("miss_factor", |c| c.interval.miss_factor = 11.0),
+            ("averaging", |c| c.training.averaging = 1.0),
+            ("weight_decay", |c| c.training.weight_decay = f64::NAN),
+            ("margin_epochs", |c| c.interval.margin_epochs = Some(0)),
+            ("prior_std", |c| c.gaussian.prior_std = 0.0),
+            ("dropout", |c| c.gaussian.dropout = 1.0),
+            ("members", |c| c.gaussian.members = 0),
+            ("samples", |c| c.gaussian.samples = 0),
+            ("samples", |c| c.gaussian.samples = usize::MAX),
+            ("seed", |c| c.seed = u64::MAX),
+        ];
+        for (name, set) in broken {
+            let mut config = FitConfig::default();
+            set(&mut config);
+            assert!(config.check().unwrap_err().to_string().starts_with(name), "{name}");
+        }
+        assert!(FitConfig::default().check().is_ok());
+    }
+}
