@@ -55,7 +55,7 @@ pub enum Training {
     /// It was trained, or solved for.
     One(TrainInfo),
     /// A search found it.
-    Search(SearchRecord),
+    Search(Box<SearchRecord>),
 }
 
 /// What a search leaves besides the model.
@@ -207,5 +207,5 @@ fn searched(
         steps,
         duration,
     };
-    Ok((model, Training::Search(record)))
+    Ok((model, Training::Search(Box::new(record))))
 }

@@ -34,7 +34,7 @@ fn task_of(driver: &mut Driver) -> Task {
 fn executed(task: &Task) -> Vec<RunOutput> {
     let task = Task::from_json(&task.to_json()).unwrap();
     let outputs = Worker::default()
-        .execute_all(&task, &mut || ControlFlow::Continue(()))
+        .execute_all(&task, &|| ControlFlow::Continue(()))
         .unwrap();
     outputs
         .iter()
@@ -121,7 +121,7 @@ fn workers_check_their_data() {
     assert_eq!(executed(&task).len(), 1);
     let refused = |expected: &str| {
         let error = Worker::default()
-            .execute_all(&task, &mut || ControlFlow::Continue(()))
+            .execute_all(&task, &|| ControlFlow::Continue(()))
             .unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     };

@@ -83,6 +83,9 @@ impl<'de> Deserialize<'de> for Cell {
     }
 }
 
+/// Where a measure goes.
+type Place = fn(&mut Metrics) -> &mut Option<f64>;
+
 /// Reads what [`Serialize`] writes. The name of a single output is not written and reads back as an empty one.
 impl<'de> Deserialize<'de> for Evaluation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> core::result::Result<Self, D::Error> {
@@ -113,7 +116,7 @@ impl<'de> Deserialize<'de> for Evaluation {
             };
             names.len()
         ];
-        let cells: [(Cell, fn(&mut Metrics) -> &mut Option<f64>); 7] = [
+        let cells: [(Cell, Place); 7] = [
             (fields.rmse, |m| &mut m.rmse),
             (fields.fit_percent, |m| &mut m.fit_percent),
             (fields.picp, |m| &mut m.picp),
