@@ -14,7 +14,9 @@ const KEPT: usize = 8;
 /// Executes tasks one by one, each in the thread that calls. It needs no database.
 ///
 /// ```
-/// /// use intervalid_study::{Driver, DriverOptions, Next, Spec, Task, Worker};
+/// use std::ops::ControlFlow;
+///
+/// use intervalid_study::{Driver, DriverOptions, Next, Spec, Task, Worker};
 ///
 /// let spec = Spec::parse("s", "name = 's'\ndatasets = ['hair-dryer']\nmodels = ['arx']")?;
 /// let folder = tempfile::tempdir().unwrap();
@@ -23,7 +25,7 @@ const KEPT: usize = 8;
 ///
 /// // On another machine:
 /// let task = Task::from_json(&task.to_json())?;
-/// let outputs = Worker::default().execute_all(&task, &mut || ControlFlow::Continue(()))?;
+/// let outputs = Worker::default().execute_all(&task, &|| ControlFlow::Continue(()))?;
 ///
 /// for output in outputs {
 ///     driver.put(&output)?;
