@@ -14,7 +14,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) online: Option<&'a [Band]>,
 }
 
-/// One row per scored sample of `part`, so that the file gives the metrics again. k counts the samples of a segment from
+/// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
+/// too, with nothing predicted. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
 /// have a column.
 pub(crate) fn predictions_csv(
@@ -53,17 +54,20 @@ pub(crate) fn predictions_csv(
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     for (index, band) in bands.iter().enumerate() {
         let segments = part.segments().iter();
-        let start = segments
+        let around = segments
             .filter(|segment| segment.experiment == band.experiment && segment.start < band.first)
-            .map(|segment| segment.start)
-            .max()
-            .unwrap_or(0);
-        let first = band.first + band.warmup.min(band.len()) - start + 1;
-        for row in 0..band.len().saturating_sub(band.warmup) {
+            .max_by_key(|segment| segment.start);
+        let experiment = &experiments[band.experiment];
+        let (start, end) = around.map_or((0, experiment.len()), |segment| (segment.start, segment.end));
+        let label = |text: &mut String, sample: usize| {
             if experiments.len() > 1 {
-                let _ = write!(text, "{},", quote_csv(experiments[band.experiment].name()));
+                let _ = write!(text, "{},", quote_csv(experiment.name()));
             }
-            let _ = write!(text, "{}", first + row);
+            let _ = write!(text, "{}", sample - start + 1);
+        };
+        let first = band.first + band.warmup.min(band.len());
+        for row in 0..band.len().saturating_sub(band.warmup) {
+            label(&mut text, first + row);
             for column in &columns {
                 let run = column[index];
                 let cells = [run.target, run.centre, run.lower, run.upper].map(|values| values[row]);
@@ -80,6 +84,18 @@ pub(crate) fn predictions_csv(
             if let Some(flags) = extras.extrapolated {
                 let _ = write!(text, ",{}", u8::from(flags[index][at]));
             }
+            text += "\n";
+        }
+        // Nothing is predicted from where the simulation diverged, and a row says so.
+        let lost = band.diverged_at.map_or(end, |_| band.first + band.len())..end;
+        for sample in lost {
+            label(&mut text, sample);
+            for output in 0..outputs.len() {
+                let _ = write!(text, ",{},,,", experiment.output(output)[sample]);
+            }
+            let columns =
+                2 * outputs.len() * usize::from(extras.online.is_some()) + usize::from(extras.extrapolated.is_some());
+            text += &",".repeat(columns);
             text += "\n";
         }
     }

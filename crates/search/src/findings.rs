@@ -59,11 +59,11 @@ pub fn describe_record(dataset: &Dataset, split: &Split) -> Vec<Finding> {
     let mut findings = vec![Finding {
         kind: FindingKind::Record,
         text: format!(
-            "{} samples to learn from in {} stretch(es), {} input(s), {} output(s)",
-            part.samples(),
-            part.segments().len(),
-            dataset.inputs().len(),
-            dataset.outputs().len()
+            "{} to learn from in {}, with {} and {}",
+            count(part.samples(), "sample"),
+            count(part.segments().len(), "stretch"),
+            count(dataset.inputs().len(), "input"),
+            count(dataset.outputs().len(), "output"),
         ),
     }];
     dead_times(dataset, &part, &mut findings);
@@ -106,13 +106,23 @@ fn dead_times(dataset: &Dataset, part: &Part, findings: &mut Vec<Finding>) {
     for pair in pairs {
         let (input, output) = (&dataset.inputs()[pair.input].name, &dataset.outputs()[pair.output].name);
         let text = match pair.delay {
-            Some(delay) => format!("'{input}' acts on '{output}' after {delay} sample(s)"),
+            Some(0) => format!("'{input}' acts on '{output}' without delay"),
+            Some(delay) => format!("'{input}' acts on '{output}' after {}", count(delay, "sample")),
             None => format!("no linear effect of '{input}' on '{output}' is to be seen"),
         };
         findings.push(Finding {
             kind: FindingKind::DeadTime,
             text,
         });
+    }
+}
+
+/// `1 sample`, `2 samples`, `3 stretches`.
+fn count(number: usize, word: &str) -> String {
+    match (number, word.ends_with("ch")) {
+        (1, _) => format!("1 {word}"),
+        (_, true) => format!("{number} {word}es"),
+        (_, false) => format!("{number} {word}s"),
     }
 }
 
@@ -155,7 +165,7 @@ mod tests {
         let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
         let texts: Vec<String> = describe_record(&dataset, &split).into_iter().map(|f| f.text).collect();
         assert!(
-            texts.iter().any(|text| text == "'u' acts on 'y' after 2 sample(s)"),
+            texts.iter().any(|text| text == "'u' acts on 'y' after 2 samples"),
             "{texts:?}"
         );
         let mut findings = Vec::new();

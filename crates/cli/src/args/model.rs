@@ -58,9 +58,12 @@ pub(crate) struct PredictArgs {
     /// Part of the record to simulate
     #[arg(long, value_name = "PART", default_value = "all", value_enum)]
     pub(crate) part: PartName,
-    /// Add the band whose scale follows the measured outputs, sample by sample
+    /// Add the band whose scale follows the measured outputs, sample by sample; plots show it
     #[arg(long)]
     pub(crate) online: bool,
+    /// Accept a simulation that diverges; without it that is a failure (exit code 1), with what was predicted before written all the same
+    #[arg(long)]
+    pub(crate) allow_divergence: bool,
     /// CSV file for the simulation [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
-use super::load::{model, model_file, simulate};
+use super::load::{Simulation, model, model_file, simulate};
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
@@ -78,7 +79,8 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
     if let Some(plot) = &plot {
         let title = format!("{} on {}", model.kind(), simulation.dataset.name());
-        plot.write(&plot::bands(&title, &model, &simulation.dataset, &simulation.bands)?)?;
+        let bands = online.as_deref().unwrap_or(&simulation.bands);
+        plot.write(&plot::bands(&title, &model, &simulation.dataset, bands)?)?;
     }
     if let Some(out) = &out {
         out.write(text.as_bytes())?;
@@ -105,7 +107,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
                     extrapolated: extrapolated.as_ref().map(|flags| flags[run].as_slice()),
                 })
         });
-        return output.json(&Report {
+        output.json(&Report {
             dataset: simulation.dataset.name(),
             model: model.kind(),
             coverage: model.config().coverage,
@@ -117,13 +119,33 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             predictions: predictions.collect(),
             out: args.out.clone(),
             plot: args.plot.clone(),
-        });
+        })?;
+    } else if out.is_none() && plot.is_none() {
+        output.result(text.trim_end())?;
+    } else {
+        for path in [&args.out, &args.plot].into_iter().flatten() {
+            output.story(format_args!("Written to {}", path.display()))?;
+        }
     }
-    if out.is_none() && plot.is_none() {
-        return Ok(output.result(text.trim_end())?);
+    diverged(&simulation, args.allow_divergence, output)
+}
+
+/// Says where simulations diverged; that is a failure, unless the user expects it.
+fn diverged(simulation: &Simulation, is_allowed: bool, output: &Output) -> Result<(), Failure> {
+    let lost = simulation.bands.iter().find(|band| band.diverged_at.is_some());
+    let Some(band) = lost else {
+        return Ok(());
+    };
+    let found = anyhow!(
+        "the simulation of '{}' diverged at sample {}: nothing is predicted from there on",
+        simulation.dataset.experiments()[band.experiment].name(),
+        band.first + band.len() + 1
+    );
+    if is_allowed {
+        output.warning(found);
+        return Ok(());
     }
-    for path in [&args.out, &args.plot].into_iter().flatten() {
-        output.story(format_args!("Written to {}", path.display()))?;
-    }
-    Ok(())
+    Err(Failure::run(found).with_hint(
+        "are the inputs far from those the model was fitted on? --allow-divergence takes what was predicted before as a result",
+    ))
 }

@@ -1,5 +1,6 @@
 //! `fit` and the commands that use what it wrote.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -336,4 +337,58 @@ fn an_interrupted_fit_says_how_to_go_on_and_does() {
     let resumed = folder.json(&arguments("stopped"));
     assert_eq!(numbers(&resumed), numbers(&whole));
     assert!(!checkpoint.exists());
+}
+
+/// The hair dryer with its inputs a million times as large, which no model of it has seen.
+fn far_out(folder: &Folder) {
+    let record =
+        intervalid_data::load(&["hair-dryer"], None, &intervalid_data::ReadOptions::default()).expect("built in");
+    let experiment = &record.experiments()[0];
+    let mut text = "u,y\n".to_owned();
+    for (u, y) in experiment.input(0).iter().zip(experiment.output(0)) {
+        let _ = writeln!(text, "{},{y}", u * 1e6);
+    }
+    folder.write("far.csv", text);
+}
+
+#[test]
+fn a_simulation_that_diverges_is_written_whole_and_said() {
+    let folder = Folder::new();
+    far_out(&folder);
+    quick(&folder, "inode", "model");
+    let run = folder.run(&["predict", "model", "far.csv", "--out", "far-out.csv"]);
+    let error = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("diverged at sample") && error.contains("--allow-divergence"),
+        "{error}"
+    );
+    let rows = std::fs::read_to_string(folder.path().join("far-out.csv")).expect("written");
+    let rows: Vec<&str> = rows.lines().skip(1).collect();
+    assert_eq!(rows.len(), 999, "a row per sample");
+    let cells: Vec<&str> = rows[998].split(',').collect();
+    assert_eq!((cells[0], &cells[2..5]), ("1000", ["", "", ""].as_slice()));
+    assert!(!cells[1].is_empty(), "what was measured stays");
+    let allowed = folder.run(&[
+        "predict",
+        "model",
+        "far.csv",
+        "--out",
+        "far-out.csv",
+        "--allow-divergence",
+    ]);
+    assert!(allowed.status.success());
+    assert!(String::from_utf8_lossy(&allowed.stderr).contains("warning: the simulation of 'far' diverged"));
+}
+
+#[test]
+fn plots_show_the_band_that_was_asked_for() {
+    let folder = Folder::new();
+    quick(&folder, "arx", "model");
+    let plot = |options: &[&str]| {
+        let arguments = ["predict", "model", "hair-dryer", "--out", "p.csv", "--plot", "p.svg"];
+        assert!(folder.run(&[&arguments[..], options].concat()).status.success());
+        std::fs::read_to_string(folder.path().join("p.svg")).expect("drawn")
+    };
+    assert_ne!(plot(&[]), plot(&["--online"]));
 }

@@ -425,7 +425,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["predict"],
-        "input output experiment sample-time split delimiter decimal missing part online out plot",
+        "input output experiment sample-time split delimiter decimal missing part online allow-divergence out plot",
     ),
     (
         &["evaluate"],

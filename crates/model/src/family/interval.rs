@@ -70,7 +70,7 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
             lower: &run.lower,
             centre: &run.y,
             upper: &run.upper,
-            diverged_at: run.diverged_at,
+            diverged_at: run.ends_at(),
         };
         self.interface.band(window, run.warmup, &simulated)
     }

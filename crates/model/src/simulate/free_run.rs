@@ -23,6 +23,8 @@ pub(crate) struct FreeRun<T> {
     pub(crate) upper: Vec<T>,
     /// First step (from 0) whose prediction was not finite or far out; the run stops there.
     pub(crate) diverged_at: Option<usize>,
+    /// First step (from 0) whose bounds are not numbers, as [`FreeRun::bound`] found them.
+    pub(crate) unbounded_at: Option<usize>,
     outputs: usize,
     regressor: Vec<T>,
     tile: [Vec<T>; 2],
@@ -108,6 +110,7 @@ impl<T: Real> FreeRun<T> {
             lower: values.clone(),
             upper: values,
             diverged_at: None,
+            unbounded_at: None,
             outputs,
             regressor: vec![T::zero(); architecture.regressor_len()],
             tile: [tile.clone(), tile],
@@ -137,9 +140,11 @@ impl<T: Real> FreeRun<T> {
         });
     }
 
-    /// Fills the bounds on the simulated trajectory. The point prediction is always inside.
+    /// Fills the bounds on the simulated trajectory. The point prediction is always inside; where a bound is not finite there is
+    /// none, and the band ends.
     pub(crate) fn bound(&mut self, network: &mut Network<T>, parameters: &IntervalParameters<T>) {
         network.reserve_interval(TILE);
+        self.unbounded_at = None;
         let outputs = self.outputs;
         let steps = self.y.len() / outputs;
         let [lower, upper] = &mut self.tile;
@@ -148,12 +153,21 @@ impl<T: Real> FreeRun<T> {
             for step in tile * TILE..((tile + 1) * TILE).min(steps) {
                 for output in 0..outputs {
                     let (at, from) = (step * outputs + output, output * TILE + step % TILE);
+                    if !(lower[from].is_finite() && upper[from].is_finite()) {
+                        // Against the centre below, it would become a band of no width.
+                        self.unbounded_at.get_or_insert(step);
+                    }
                     // Rounding may push a bound past the centre by an ulp where margins are zero.
                     self.lower[at] = lower[from].min(self.y[at]);
                     self.upper[at] = upper[from].max(self.y[at]);
                 }
             }
         }
+    }
+
+    /// First step at which prediction or bounds are lost.
+    pub(crate) fn ends_at(&self) -> Option<usize> {
+        [self.diverged_at, self.unbounded_at].into_iter().flatten().min()
     }
 
     /// `(step, output, measured)` of every scored target.

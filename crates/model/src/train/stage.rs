@@ -319,6 +319,9 @@ impl<T: Real> Validation<T> {
                 run.bound(&mut self.network, &self.parameters);
             }
         }
+        if self.runs.iter().any(|run| run.unbounded_at.is_some()) {
+            return f64::INFINITY;
+        }
         self.mean(problem, |run, at, target| {
             problem
                 .loss

@@ -100,7 +100,8 @@ impl<T: Real> IntervalNetworks<T> {
             self.inputs.write(regressor);
             let (lower, upper) = bounds.step(regressor, stepper);
             let y = stepper.step(regressor);
-            *is_sound = !y.iter().any(|y| y.is_nan() || y.abs() > limit);
+            let is_bounded = lower.iter().chain(upper).all(|bound| bound.is_finite());
+            *is_sound = is_bounded && !y.iter().any(|y| y.is_nan() || y.abs() > limit);
             for (output, physical) in physical.iter_mut().enumerate() {
                 let y = y[output];
                 let to_physical = |value| interface.normaliser.output_to_physical(output, value);

@@ -6,6 +6,7 @@ use super::{History, HistoryNeeds, Simulator, SimulatorState};
 use crate::band::calibration::{Calibration, Scaling};
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
+use crate::error::ModelError;
 use crate::fixtures::{Recipe, recipes};
 use crate::kind::{ModelKind, Precision};
 use crate::model::Model;
@@ -336,4 +337,27 @@ fn baselines_are_refused_with_a_reason() {
             "{message}"
         );
     }
+}
+
+/// Against the point prediction, a bound that is not a number would become a side of no width.
+#[test]
+fn a_bound_that_overflows_ends_the_band_and_never_has_no_width() {
+    let recipe = &recipes(0.1)[0];
+    let mut model = recipe.model::<f32>();
+    model.margin_lower.fill(2e38);
+    model.margin_upper.fill(2e38);
+    let model = model.to_model();
+    let (dataset, whole) = recipe.dataset(30);
+    let band = model.simulate(&dataset, &whole).unwrap().remove(0);
+    assert_eq!((band.diverged_at, band.len()), (Some(0), 0));
+    let (_, inputs, outputs) = history(&dataset, &band);
+    let mut simulator = Simulator::new(&model).unwrap();
+    simulator
+        .reset(History {
+            inputs: &inputs,
+            outputs: &outputs,
+        })
+        .unwrap();
+    let (u, _) = rows(&dataset, band.first, band.first + 1);
+    assert!(matches!(simulator.step(&u), Err(ModelError::RunDiverged { step: 1 })));
 }
