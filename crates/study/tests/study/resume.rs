@@ -45,9 +45,23 @@ fn a_stopped_study_resumes_to_the_same_content() {
 #[test]
 #[ignore = "not a test: the process that a_killed_study_resumes_to_the_same_content starts and kills"]
 fn child() {
-    if let Some(folder) = std::env::var_os(FOLDER) {
-        run(&small(), Path::new(&folder), 2);
-    }
+    let folder = std::env::var_os(FOLDER).expect("only the test that kills it runs this");
+    let finished = AtomicUsize::new(0);
+    let observer = |event: &StudyEvent<'_>| {
+        if matches!(event, StudyEvent::Finished { .. }) && finished.fetch_add(1, Ordering::SeqCst) >= 20 {
+            // However slow the parent is today, it finds a study that is not finished.
+            std::thread::sleep(Duration::from_secs(120));
+            panic!("nobody killed this process");
+        }
+    };
+    let options = RunOptions {
+        jobs: 2,
+        data_dir: None,
+        shard: None,
+        stop: &AtomicBool::new(false),
+        observer: &observer,
+    };
+    run_study(&small(), Path::new(&folder), &options).unwrap();
 }
 
 #[test]
