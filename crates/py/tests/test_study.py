@@ -124,7 +124,7 @@ def test_shards_are_merged(small: pathlib.Path, tmp_path: pathlib.Path) -> None:
 
 
 def test_mistakes_are_named(small: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    with pytest.raises(errors.StudySpecError, match="unknown field `epoch`"):
+    with pytest.raises(errors.StudySpecError, match="unknown key 'epoch'"):
         study.run(SMALL | {"settings": {"epoch": 3}}, out=tmp_path)
     with pytest.raises(errors.StudySpecError, match="no built-in study 'papper'"):
         study.run("papper", out=tmp_path)
