@@ -14,6 +14,8 @@
 //!
 //! Tiles of 32 samples are fastest: the bounds of some forty inputs then stay in the first-level cache, and larger
 //! matrices are worked through in chunks of that size.
+//!
+//! One file in spite of its length: forward and reverse passes of the three classes are read against the table above.
 
 use core::ops::Range;
 
