@@ -375,7 +375,7 @@ fn a_simulation_that_diverges_is_written_whole_and_said() {
     assert!(!cells[1].is_empty(), "what was measured stays");
     let allowed = folder.run(&[
         "predict",
-        "model",
+        model,
         "far.csv",
         "--out",
         "far-out.csv",
