@@ -11,11 +11,10 @@ use intervalid_model::ModelError;
 use intervalid_report::ReportError;
 use intervalid_search::SearchError;
 use intervalid_study::{Spec, StudyError};
-use intervalid_workflow::WorkflowError;
+use intervalid_workflow::{WorkflowError, nearest};
 
 use crate::args::Cli;
 use crate::format::count;
-use crate::suggest::nearest;
 use crate::write::out_of_space;
 
 /// Who can mend it, and with that the exit code.

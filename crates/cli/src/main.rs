@@ -15,7 +15,6 @@ mod plot;
 mod predictions;
 mod progress;
 mod request;
-mod suggest;
 mod summary;
 mod write;
 

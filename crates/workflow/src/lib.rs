@@ -37,5 +37,5 @@ pub use error::{Result, WorkflowError};
 pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use record::{RecordRequest, SplitSource, check_data_dir};
 pub use request::{FitRequest, Preset};
-pub use settings::{LagsSetting, Settings, WindowSetting};
+pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
 pub use train::{SearchRecord, TrainOptions, Trained, Training, WhenInterrupted};

@@ -25,16 +25,8 @@ macro_rules! settings {
             /// Names of all settings.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
-            /// These settings, and those of `base` where these say nothing. Lags and epochs that are given displace what `base` says
-            /// about searching lags and about the epochs of margins.
-            #[must_use]
-            pub fn over(self, mut base: Self) -> Self {
-                if self.lags.is_some() {
-                    base.lag_search = None;
-                }
-                if self.epochs.is_some() {
-                    base.margin_epochs = None;
-                }
+            /// Field by field, these settings or else those of `base`.
+            fn or(self, base: Self) -> Self {
                 Self {
                     $($name: self.$name.or(base.$name),)+
                 }
@@ -105,7 +97,7 @@ const OF_A_SEARCH: [&str; 8] = [
     "seed",
 ];
 
-/// Settings that have no effect on one network but are no mistake beside it.
+/// Settings of one network that are no mistake beside a search, which does the same anyway.
 const OF_BOTH: [&str; 1] = ["calibrate"];
 
 /// Other names of settings.
@@ -135,6 +127,21 @@ impl LagsSetting {
             nx: self.nx.unwrap_or(base.nx),
             nd: self.nd.unwrap_or(base.nd),
             ny: self.ny.unwrap_or(base.ny),
+        }
+    }
+}
+
+impl LagsSetting {
+    /// All three, for who has none to complete them with.
+    fn whole(self) -> Result<Lags> {
+        let Self { nx, nd, ny } = self;
+        match (nx, nd, ny) {
+            (Some(nx), Some(nd), Some(ny)) => Ok(Lags { nx, nd, ny }),
+            _ => Err(WorkflowError::Setting {
+                key: "lags".to_owned(),
+                found: "a part of them".to_owned(),
+                reason: "a search takes all of nx, nd and ny, or none".to_owned(),
+            }),
         }
     }
 }
@@ -205,7 +212,7 @@ impl Settings {
                 .find(|(alias, _)| alias == key)
                 .map_or(key.as_str(), |(_, name)| name);
             if !Self::NAMES.contains(&name) {
-                let nearest = nearest(key);
+                let nearest = nearest(key, Self::NAMES.iter().copied());
                 let key = key.clone();
                 return Err(WorkflowError::UnknownSetting { key, nearest });
             }
@@ -217,19 +224,22 @@ impl Settings {
                     found: value.to_string(),
                     reason: first_line(&error),
                 })?;
-            settings = settings.with(one);
+            settings = one.or(settings);
         }
         Ok(settings)
     }
 
-    /// These settings and one more.
-    fn with(self, one: Self) -> Self {
-        // Of one table, so that nothing displaces anything.
-        let (lag_search, margin_epochs) = (self.lag_search, self.margin_epochs);
-        let mut all = one.over(self);
-        all.lag_search = all.lag_search.or(lag_search);
-        all.margin_epochs = all.margin_epochs.or(margin_epochs);
-        all
+    /// These settings, and those of `base` where these say nothing. Lags and epochs that are given displace what `base` says about
+    /// searching lags and about the epochs of margins.
+    #[must_use]
+    pub fn over(self, mut base: Self) -> Self {
+        if self.lags.is_some() {
+            base.lag_search = None;
+        }
+        if self.epochs.is_some() {
+            base.margin_epochs = None;
+        }
+        self.or(base)
     }
 
     /// The first setting that only makes sense for one network.
@@ -295,7 +305,8 @@ impl Settings {
     /// What a search is asked: the defaults with these settings in place of its own.
     ///
     /// # Errors
-    /// [`WorkflowError::NotForSearch`] or [`WorkflowError::NotSearched`] if a setting says how one network is trained.
+    /// [`WorkflowError::NotForSearch`] or [`WorkflowError::NotSearched`] if a setting says how one network is trained, and
+    /// [`WorkflowError::Setting`] if lags are given in part: a search has none to complete them with.
     pub fn search_config(&self) -> Result<SearchConfig> {
         if let Some(key) = self.of_one_network() {
             return Err(WorkflowError::NotForSearch { key });
@@ -306,7 +317,7 @@ impl Settings {
         let defaults = SearchConfig::default();
         Ok(SearchConfig {
             model: self.model,
-            lags: self.lags.map(|lags| lags.over(SHORTEST)),
+            lags: self.lags.map(LagsSetting::whole).transpose()?,
             initial: self.initial,
             coverage: self.coverage.unwrap_or(defaults.coverage),
             rounds: self.rounds.unwrap_or(defaults.rounds),
@@ -320,10 +331,18 @@ impl Settings {
 pub(crate) const SHORTEST: Lags = Lags { nx: 0, nd: 0, ny: 1 };
 
 /// The known name most like a mistyped one, if any is.
-fn nearest(name: &str) -> Option<&'static str> {
+///
+/// ```
+/// use intervalid_workflow::nearest;
+///
+/// assert_eq!(nearest("epoch", ["model", "epochs", "batch"]), Some("epochs"));
+/// assert_eq!(nearest("qwertz", ["model", "epochs"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let similarity = |other: &str| strsim::jaro_winkler(name, other);
-    let names = Settings::NAMES.iter().copied();
-    let best = names.max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    let best = known
+        .into_iter()
+        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
     (similarity(best) > 0.75).then_some(best)
 }
 
@@ -461,6 +480,11 @@ mod tests {
         let config = settings("lags = '1,0,2'\ncoverage = 0.95").search_config().unwrap();
         assert_eq!(config.lags, Some(Lags { nx: 1, nd: 0, ny: 2 }));
         assert_eq!(config.rounds, SearchConfig::default().rounds);
+        let part = settings("lags = { ny = 5 }").search_config().unwrap_err().to_string();
+        assert_eq!(
+            part,
+            "lags = a part of them: a search takes all of nx, nd and ny, or none"
+        );
         assert!(matches!(
             settings("epochs = 3").search_config(),
             Err(WorkflowError::NotForSearch { key: "epochs" })

@@ -4,12 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use intervalid_data::SplitFractions;
-use intervalid_workflow::{FitRequest, Settings, WorkflowError};
+use intervalid_workflow::{FitRequest, Settings, WorkflowError, nearest};
 use toml::{Table, Value};
 
 use crate::args::DataArgs;
 use crate::error::Failure;
-use crate::suggest::nearest;
 
 /// Keys about the data; all others are settings.
 const DATA_KEYS: [&str; 5] = ["input", "output", "experiment", "sample_time", "split"];
