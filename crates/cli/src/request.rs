@@ -46,6 +46,7 @@ pub(crate) fn settings(args: &FitArgs) -> Settings {
         coverage: args.coverage,
         lags: args.lags.map(Into::into),
         hidden: args.hidden.clone(),
+        states: args.states,
         initial: args.initial,
         epochs: args.epochs,
         batch: args.batch,

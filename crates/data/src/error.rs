@@ -102,7 +102,7 @@ pub enum DataError {
     },
     /// Text that is not an initial state.
     #[error(
-        "unknown initial state '{}': expected zero, measured or warmup:N",
+        "unknown initial state '{}': expected zero, measured, warmup:N or history:N",
         display_name(found)
     )]
     ParseInitialState {

@@ -92,7 +92,7 @@ impl FromStr for Lags {
 
 /// What is known of the outputs when a simulation starts at sample `start`.
 ///
-/// Text form (also in serde): `zero`, `measured`, `warmup:N`.
+/// Text form (also in serde): `zero`, `measured`, `warmup:N`, `history:N`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InitialState {
     /// Only y(start); older outputs are zero in normalised units. The paper's protocol.
@@ -103,6 +103,9 @@ pub enum InitialState {
     /// y(start) … y(start+n): the first n predicted samples see measured outputs only and are not scored, so that
     /// recurrent states settle. Outputs before the start are zero.
     Warmup(usize),
+    /// As `Warmup`, but the n samples lie before the part that is simulated wherever the record has them, so that every
+    /// sample of the part is scored; at the beginning of a record its first n samples serve.
+    History(usize),
 }
 
 impl InitialState {
@@ -114,15 +117,23 @@ impl InitialState {
         match self {
             Self::ZeroPadded => start..start + 1,
             Self::Measured => (start + 1).saturating_sub(lags.ny)..start + 1,
-            Self::Warmup(steps) => start..start.saturating_add(steps).saturating_add(1),
+            Self::Warmup(steps) | Self::History(steps) => start..start.saturating_add(steps).saturating_add(1),
         }
     }
 
     /// Predicted samples that are not scored.
     pub fn unscored(self) -> usize {
         match self {
-            Self::Warmup(steps) => steps,
+            Self::Warmup(steps) | Self::History(steps) => steps,
             Self::ZeroPadded | Self::Measured => 0,
+        }
+    }
+
+    /// Samples before a part that a run over it starts from where the record has them.
+    pub fn looks_back(self) -> usize {
+        match self {
+            Self::History(steps) => steps,
+            Self::ZeroPadded | Self::Measured | Self::Warmup(_) => 0,
         }
     }
 
@@ -130,7 +141,7 @@ impl InitialState {
     pub fn first_start(self, lags: Lags) -> usize {
         match self {
             Self::Measured => lags.ny.saturating_sub(1),
-            Self::ZeroPadded | Self::Warmup(_) => 0,
+            Self::ZeroPadded | Self::Warmup(_) | Self::History(_) => 0,
         }
     }
 }
@@ -141,6 +152,7 @@ impl fmt::Display for InitialState {
             Self::ZeroPadded => f.write_str("zero"),
             Self::Measured => f.write_str("measured"),
             Self::Warmup(steps) => write!(f, "warmup:{steps}"),
+            Self::History(steps) => write!(f, "history:{steps}"),
         }
     }
 }
@@ -154,8 +166,13 @@ impl FromStr for InitialState {
             "zero" => Ok(Self::ZeroPadded),
             "measured" => Ok(Self::Measured),
             _ => {
-                let steps = text.strip_prefix("warmup:").ok_or_else(unknown)?;
-                steps.parse().map(Self::Warmup).map_err(|_| unknown())
+                let (name, steps) = text.split_once(':').ok_or_else(unknown)?;
+                let steps = steps.parse().map_err(|_| unknown())?;
+                match name {
+                    "warmup" => Ok(Self::Warmup(steps)),
+                    "history" => Ok(Self::History(steps)),
+                    _ => Err(unknown()),
+                }
             }
         }
     }
@@ -185,15 +202,25 @@ mod tests {
             InitialState::ZeroPadded,
             InitialState::Measured,
             InitialState::Warmup(7),
+            InitialState::History(7),
         ] {
             assert_eq!(state.to_string().parse::<InitialState>().ok(), Some(state));
         }
-        for wrong in ["", "Zero", "warmup", "warmup:", "warmup:-1", "warmup:1.5"] {
+        for wrong in [
+            "",
+            "Zero",
+            "warmup",
+            "warmup:",
+            "warmup:-1",
+            "warmup:1.5",
+            "history:",
+            "past:3",
+        ] {
             let message = wrong.parse::<InitialState>().map_err(|e| e.to_string());
             assert_eq!(
                 message,
                 Err(format!(
-                    "unknown initial state '{wrong}': expected zero, measured or warmup:N"
+                    "unknown initial state '{wrong}': expected zero, measured, warmup:N or history:N"
                 ))
             );
         }

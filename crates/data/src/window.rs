@@ -177,8 +177,9 @@ impl Windows {
 
 /// One window per segment that spans all of it: the free runs over a part.
 ///
-/// With [`InitialState::Measured`] a run starts late enough to have n_y measured outputs in its experiment. Segments with
-/// nothing left to score are left out.
+/// With [`InitialState::Measured`] a run starts late enough to have n_y measured outputs in its experiment, with
+/// [`InitialState::History`] so early that its warm-up ends where the segment begins, if the record has so many samples before.
+/// Segments with nothing left to score are left out.
 ///
 /// # Errors
 /// If the lags are out of range or no segment is long enough.
@@ -192,7 +193,8 @@ pub fn free_run_windows(
     part.check(dataset)?;
     let shortest = initial.unscored().saturating_add(2);
     let run = |segment: &Segment| {
-        let start = segment.start.max(initial.first_start(lags));
+        let start = segment.start.saturating_sub(initial.looks_back());
+        let start = start.max(initial.first_start(lags));
         let len = segment.end.checked_sub(start)?;
         (len >= shortest).then_some(Window {
             experiment: segment.experiment,
@@ -269,6 +271,21 @@ mod tests {
             runs.iter().map(|w| (w.experiment, w.start, w.len)).collect::<Vec<_>>(),
             [(0, 2, 8), (1, 2, 8)]
         );
+    }
+
+    #[test]
+    fn history_lies_before_the_part_where_the_record_has_it() {
+        let dataset = dataset(&[20]);
+        let fractions = SplitFractions {
+            train: 0.5,
+            validation: 0.0,
+            test: 0.5,
+        };
+        let split = Split::new(&dataset, fractions).expect("splits");
+        let initial = InitialState::History(4);
+        let run = |part| free_run_windows(&dataset, part, LAGS, initial).expect("runs")[0];
+        assert_eq!(run(&split.test).scored(initial), 11..20);
+        assert_eq!(run(&split.train).scored(initial), 5..10);
     }
 
     #[test]

@@ -161,6 +161,9 @@ impl StepProgram {
         let (config, interface) = (model.config(), model.interface());
         let body = match (model.architecture(), model.arx()) {
             (_, Some((arx, half_width))) => linear(arx, half_width),
+            (Some(architecture), None) if architecture.kind == NetworkKind::StateSpace => {
+                return Err(DeployError::Unsupported { model: model.kind() });
+            }
             (Some(architecture), None) => networks(&architecture, &model.network_parameters(), config.coverage),
             (None, None) => return Err(DeployError::Unsupported { model: model.kind() }),
         };
@@ -246,7 +249,7 @@ fn networks(architecture: &Architecture, members: &[NetworkParameters], coverage
         base: match (architecture.linear_path, architecture.kind) {
             (true, _) => Base::Linear,
             (false, NetworkKind::Node) => Base::LastOutput,
-            (false, NetworkKind::Lstm) => Base::Zero,
+            (false, NetworkKind::Lstm | NetworkKind::StateSpace) => Base::Zero,
         },
         hidden: architecture.hidden.clone(),
         members: members

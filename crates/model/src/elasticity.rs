@@ -12,7 +12,7 @@ use crate::error::{ModelError, Result};
 use crate::family::body::NetworkParameters;
 use crate::interface::ModelInterface;
 use crate::model::Model;
-use crate::network::{Architecture, Block, LayerId, NetworkKind, Role};
+use crate::network::{Architecture, Block, LayerId, MapId, NetworkKind, Role};
 
 /// A parameter below this share of the largest of its block counts as zero: its r̄ says nothing but that it is small, and
 /// one such number would drown all others of a sum.
@@ -28,7 +28,7 @@ pub struct Elasticity {
 /// Elasticity of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerElasticity {
-    /// `0`, `1`, …, or `linear`; as in a model file.
+    /// `0`, `1`, …, `linear`, or `state.0` and the like; as in a model file.
     pub layer: String,
     /// Names of the outputs: hidden channels, gates of a cell, or output channels.
     pub outputs: Vec<String>,
@@ -85,20 +85,21 @@ impl Elasticity {
             return Err(ModelError::option(
                 "model",
                 model.kind(),
-                "an interval network, inode or ilstm",
+                "an interval network, inode, ilstm or iss",
             ));
         };
         let layout = architecture.layout();
         let interface = model.interface();
         let mut layers: Vec<LayerElasticity> = Vec::new();
         for block in layout.blocks() {
-            let layer = match block.layer {
-                LayerId::Network(index) => index.to_string(),
-                LayerId::Linear => "linear".to_owned(),
-            };
-            if layers.last().is_none_or(|last| last.layer != layer) {
+            let name = block.layer.name();
+            let place = layers
+                .iter()
+                .position(|layer| layer.layer == name)
+                .unwrap_or(layers.len());
+            if place == layers.len() {
                 layers.push(LayerElasticity {
-                    layer,
+                    layer: name,
                     outputs: output_names(&architecture, interface, block),
                     channels: Vec::new(),
                 });
@@ -110,9 +111,7 @@ impl Elasticity {
                 role: block.role,
                 parameters: ratios.iter().skip(column).step_by(block.columns).copied().collect(),
             });
-            if let Some(layer) = layers.last_mut() {
-                layer.channels.extend(channels);
-            }
+            layers[place].channels.extend(channels);
         }
         Ok(Self { layers })
     }
@@ -195,8 +194,30 @@ fn input_names(architecture: &Architecture, interface: &ModelInterface, block: &
         (Role::Recurrent, LayerId::Network(layer)) => {
             (0..block.columns).map(|i| format!("h{layer}[{i}](k-1)")).collect()
         }
-        (Role::Recurrent, LayerId::Linear) => Vec::new(),
+        (Role::Weight, LayerId::Map(map, 0) | LayerId::MapLinear(map)) => map_inputs(architecture, interface, map),
+        (Role::Weight, LayerId::Map(map, _)) => (0..block.columns).map(|i| format!("{}[{i}]", map.name())).collect(),
+        (Role::Weight, LayerId::Observer) => {
+            let outputs = interface.outputs.iter();
+            outputs.map(|channel| format!("e_{}(k-1)", channel.name)).collect()
+        }
+        (Role::Recurrent, LayerId::Linear | LayerId::Map(..) | LayerId::MapLinear(_) | LayerId::Observer) => Vec::new(),
     }
+}
+
+/// z of a map: states, then inputs.
+fn map_inputs(architecture: &Architecture, interface: &ModelInterface, map: MapId) -> Vec<String> {
+    let age = |lag: usize| match lag {
+        0 => "(k)".to_owned(),
+        lag => format!("(k-{lag})"),
+    };
+    let lag = match map {
+        MapId::State => 1,
+        MapId::Output => 0,
+    };
+    let states = (0..architecture.states).map(|state| format!("x[{state}]{}", age(lag)));
+    let inputs = interface.inputs.iter();
+    let inputs = inputs.map(|channel| format!("{}{}", channel.name, age(architecture.lags.nd + lag)));
+    states.chain(inputs).collect()
 }
 
 fn output_names(architecture: &Architecture, interface: &ModelInterface, block: &Block) -> Vec<String> {
@@ -211,12 +232,18 @@ fn output_names(architecture: &Architecture, interface: &ModelInterface, block: 
                 })
                 .collect()
         }
+        LayerId::Map(map, 0) => (0..block.rows).map(|row| format!("{}[{row}]", map.name())).collect(),
+        LayerId::Map(MapId::State, _) | LayerId::MapLinear(MapId::State) | LayerId::Observer => {
+            (0..block.rows).map(|row| format!("x[{row}](k)")).collect()
+        }
         _ => interface.outputs.iter().map(|channel| channel.name.clone()).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::fixtures::recipes;
 
@@ -226,14 +253,14 @@ mod tests {
             let model = recipe.model::<f64>();
             let elasticity = Elasticity::of(&model.to_model()).unwrap();
             let layout = model.architecture.layout();
-            let networks = model.architecture.hidden.len() + 1 + usize::from(model.architecture.linear_path);
-            assert_eq!(elasticity.layers.len(), networks);
+            let names: HashSet<String> = layout.blocks().iter().map(|block| block.layer.name()).collect();
+            assert_eq!(elasticity.layers.len(), names.len());
             for block in layout.blocks() {
-                let index = match block.layer {
-                    LayerId::Network(index) => index,
-                    LayerId::Linear => networks - 1,
-                };
-                let layer = &elasticity.layers[index];
+                let layer = elasticity
+                    .layers
+                    .iter()
+                    .find(|layer| layer.layer == block.layer.name())
+                    .expect("every layer is there");
                 let channels: Vec<_> = layer
                     .channels
                     .iter()

@@ -28,6 +28,7 @@ pub(crate) struct Recipe {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
     pub(crate) hidden: Vec<usize>,
+    pub(crate) states: usize,
     pub(crate) lags: Lags,
     pub(crate) initial: InitialState,
     /// Largest margin.
@@ -85,7 +86,8 @@ impl<T: OfPrecision> TestModel<T> {
     }
 }
 
-/// NODE and LSTM, with and without a linear path, one and several channels, all three initial states.
+/// NODE and LSTM, with and without a linear path, state-space models with and without networks, one and several channels, all
+/// initial states.
 pub(crate) fn recipes(margin: f64) -> Vec<Recipe> {
     let lags = |nx, nd, ny| Lags { nx, nd, ny };
     let mut recipes = Vec::new();
@@ -102,12 +104,32 @@ pub(crate) fn recipes(margin: f64) -> Vec<Recipe> {
                 inputs,
                 outputs,
                 hidden: vec![5, 4],
+                states: 0,
                 lags,
                 initial,
                 margin,
                 seed: recipes.len() as u64,
             });
         }
+    }
+    for (inputs, outputs, states, hidden, nd, initial) in [
+        (1, 1, 3, [5, 4], 1, InitialState::ZeroPadded),
+        (2, 1, 2, [4, 0], 0, InitialState::Warmup(4)),
+        (2, 3, 4, [0, 5], 0, InitialState::History(5)),
+        (1, 2, 2, [0, 0], 2, InitialState::Measured),
+    ] {
+        recipes.push(Recipe {
+            kind: NetworkKind::StateSpace,
+            linear_path: false,
+            inputs,
+            outputs,
+            hidden: hidden.to_vec(),
+            states,
+            lags: lags(1, nd, 1),
+            initial,
+            margin,
+            seed: recipes.len() as u64,
+        });
     }
     recipes
 }
@@ -127,6 +149,7 @@ impl Recipe {
             lags: self.lags,
             hidden: self.hidden.clone(),
             linear_path: self.linear_path,
+            states: self.states,
             head: Head::Point,
         };
         let layout = architecture.layout();
@@ -173,9 +196,11 @@ impl Recipe {
                 config.model = match self.kind {
                     NetworkKind::Node => ModelKind::Inode,
                     NetworkKind::Lstm => ModelKind::Ilstm,
+                    NetworkKind::StateSpace => ModelKind::Iss,
                 };
                 config.precision = Precision::of::<T>();
                 config.network.hidden = self.hidden.clone();
+                config.network.states = self.states.max(1);
                 config.lags = self.lags;
                 config.network.linear_path = self.linear_path;
                 config.initial = self.initial;
@@ -215,7 +240,7 @@ pub(crate) type Pair = (f64, f64);
 pub(crate) struct NaiveNetwork {
     /// Shape and row-major values, by the name in a model file without its prefix.
     pub(crate) tensors: HashMap<String, (Vec<usize>, Vec<Pair>)>,
-    pub(crate) is_lstm: bool,
+    pub(crate) kind: NetworkKind,
     pub(crate) hidden: usize,
 }
 
@@ -229,18 +254,22 @@ impl NaiveNetwork {
             tensors: blocks
                 .map(|block| (block.name(), (block.shape(), values[block.range.clone()].to_vec())))
                 .collect(),
-            is_lstm: model.architecture.kind == NetworkKind::Lstm,
+            kind: model.architecture.kind,
             hidden: model.architecture.hidden.len(),
         }
     }
 
     /// y(k) from x(k), with the states h and c of each cell moved on.
     pub(crate) fn step(&self, x: &[Pair], states: &mut [(Vec<Pair>, Vec<Pair>)]) -> Vec<Pair> {
+        if let (NetworkKind::StateSpace, [(state, _), (predicted, _)]) = (self.kind, &mut *states) {
+            return self.state_space_step(x, state, predicted);
+        }
+        let is_lstm = self.kind == NetworkKind::Lstm;
         let mut values = x.to_vec();
         for layer in 0..self.hidden {
             let mut z = self.affine(&format!("{layer}.weight"), &values);
             z = add(&z, &self.tensors[&format!("{layer}.bias")].1);
-            if let Some((h, c)) = states.get_mut(layer).filter(|_| self.is_lstm) {
+            if let Some((h, c)) = states.get_mut(layer).filter(|_| is_lstm) {
                 z = add(&z, &self.affine(&format!("{layer}.recurrent"), h));
                 let n = h.len();
                 for j in 0..n {
@@ -261,10 +290,37 @@ impl NaiveNetwork {
         y = add(&y, &self.tensors[&format!("{}.bias", self.hidden)].1);
         if self.tensors.contains_key("linear.weight") {
             y = add(&y, &self.affine("linear.weight", x));
-        } else if !self.is_lstm {
+        } else if !is_lstm {
             y = add(&y, &x[..y.len()]);
         }
         y
+    }
+
+    /// Equal measured and predicted y(k-1) leave nothing to correct: then both are the model's own.
+    fn state_space_step(&self, x: &[Pair], state: &mut Vec<Pair>, predicted: &mut Vec<Pair>) -> Vec<Pair> {
+        let (measured, inputs) = x.split_at(predicted.len());
+        let (now, past) = inputs.split_at(inputs.len() / 2);
+        let innovation = measured.iter().zip(&*predicted).map(|(y, y_hat)| match y == y_hat {
+            true => (0.0, 0.0),
+            false => (y.0 - y_hat.1, y.1 - y_hat.0),
+        });
+        let innovation: Vec<Pair> = innovation.collect();
+        let next = self.map("state", &[state.as_slice(), past].concat());
+        *state = add(&next, &self.affine("observer.weight", &innovation));
+        *predicted = self.map("output", &[state.as_slice(), now].concat());
+        predicted.clone()
+    }
+
+    fn map(&self, name: &str, z: &[Pair]) -> Vec<Pair> {
+        let mut sum = self.affine(&format!("{name}.linear.weight"), z);
+        sum = add(&sum, &self.tensors[&format!("{name}.1.bias")].1);
+        if self.tensors.contains_key(&format!("{name}.0.weight")) {
+            let units = self.affine(&format!("{name}.0.weight"), z);
+            let units = add(&units, &self.tensors[&format!("{name}.0.bias")].1);
+            let units: Vec<Pair> = units.into_iter().map(|unit| map(unit, f64::tanh)).collect();
+            sum = add(&sum, &self.affine(&format!("{name}.1.weight"), &units));
+        }
+        sum
     }
 
     fn affine(&self, name: &str, x: &[Pair]) -> Vec<Pair> {

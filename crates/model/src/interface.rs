@@ -1,6 +1,6 @@
 //! What every fitted model knows of the record it was fitted on.
 
-use intervalid_data::{Channel, Dataset, Lags, Normaliser, Scaled, Window};
+use intervalid_data::{Channel, Dataset, InitialState, Lags, Normaliser, Scaled, Window};
 use intervalid_interval::Real;
 
 use crate::band::calibration::{Calibration, OnlineBand};
@@ -106,13 +106,15 @@ impl ModelInterface {
         Ok(self.normaliser.scale(dataset))
     }
 
-    /// Simulated values, normalised and `[step][output]`, as a band in physical units.
-    pub(crate) fn band<T: Real>(&self, window: Window, warmup: usize, run: &Simulated<'_, T>) -> Band {
+    /// Simulated values, normalised and `[step][output]`, as a band in physical units. The history that a run started from is
+    /// not part of it.
+    pub(crate) fn band<T: Real>(&self, window: Window, initial: InitialState, run: &Simulated<'_, T>) -> Band {
         let outputs = self.outputs.len();
         let steps = run.diverged_at.unwrap_or(run.centre.len() / outputs);
+        let history = initial.looks_back();
         let physical = |values: &[T]| -> Vec<Vec<f64>> {
             let column = |output| {
-                let values = values.iter().skip(output).step_by(outputs).take(steps);
+                let values = values.iter().skip(output).step_by(outputs).take(steps).skip(history);
                 values
                     .map(|&value| self.normaliser.output_to_physical(output, value))
                     .collect()
@@ -121,12 +123,12 @@ impl ModelInterface {
         };
         Band {
             experiment: window.experiment,
-            first: window.start + 1,
-            warmup: warmup.min(steps),
+            first: window.start + 1 + history,
+            warmup: (initial.unscored() - history).min(steps),
             lower: physical(run.lower),
             centre: physical(run.centre),
             upper: physical(run.upper),
-            diverged_at: run.diverged_at,
+            diverged_at: run.diverged_at.map(|step| step.saturating_sub(history)),
         }
     }
 }

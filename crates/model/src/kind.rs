@@ -33,6 +33,8 @@ pub enum ModelKind {
     Inode,
     /// Interval LSTM.
     Ilstm,
+    /// Interval neural state-space model.
+    Iss,
     /// Bayesian neural ODE.
     Bnode,
     /// Bayesian LSTM.
@@ -51,9 +53,10 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// All models.
-    pub const ALL: [ModelKind; 9] = [
+    pub const ALL: [ModelKind; 10] = [
         ModelKind::Inode,
         ModelKind::Ilstm,
+        ModelKind::Iss,
         ModelKind::Bnode,
         ModelKind::Blstm,
         ModelKind::DropoutNode,
@@ -69,6 +72,7 @@ impl ModelKind {
         match self {
             ModelKind::Inode => "inode",
             ModelKind::Ilstm => "ilstm",
+            ModelKind::Iss => "iss",
             ModelKind::Bnode => "bnode",
             ModelKind::Blstm => "blstm",
             ModelKind::DropoutNode => "dropout-node",
@@ -89,6 +93,7 @@ impl ModelKind {
             ModelKind::Ilstm | ModelKind::Blstm | ModelKind::DropoutLstm | ModelKind::EnsembleLstm => {
                 Some(NetworkKind::Lstm)
             }
+            ModelKind::Iss => Some(NetworkKind::StateSpace),
             ModelKind::Arx => None,
         }
     }
@@ -97,7 +102,7 @@ impl ModelKind {
     #[must_use]
     pub fn method(self) -> Method {
         match self {
-            ModelKind::Inode | ModelKind::Ilstm => Method::Interval,
+            ModelKind::Inode | ModelKind::Ilstm | ModelKind::Iss => Method::Interval,
             ModelKind::Bnode | ModelKind::Blstm => Method::Bayesian,
             ModelKind::DropoutNode | ModelKind::DropoutLstm => Method::Dropout,
             ModelKind::EnsembleNode | ModelKind::EnsembleLstm => Method::Ensemble,

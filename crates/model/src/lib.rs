@@ -54,7 +54,7 @@ pub use family::linear::search_lags;
 pub use interface::ModelInterface;
 pub use kind::{Method, ModelKind, Precision};
 pub use model::Model;
-pub use network::{Architecture, Block, Head, LayerId, Layout, NetworkKind, Role};
+pub use network::{Architecture, Block, Head, LayerId, Layout, MapId, NetworkKind, Role};
 pub use simulate::certified::CertifiedBand;
 pub use simulate::free_run::{DIVERGED, simulate_crisp};
 pub use simulate::recursion::RecursionMode;

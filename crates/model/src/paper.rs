@@ -1,6 +1,6 @@
 //! The preset `paper`: what the paper prints, and for what it leaves open settings found on training and validation data.
 
-use intervalid_data::known_dataset;
+use intervalid_data::{InitialState, Lags, known_dataset};
 
 use crate::config::{FitConfig, IntervalConfig, Strategy};
 use crate::kind::{Method, ModelKind};
@@ -61,12 +61,26 @@ impl FitConfig {
                 config.network.hidden = lstm_hidden.to_vec();
                 config.interval.margin_hidden = 0.2;
             }
+            Some(NetworkKind::StateSpace) => config.state_space_defaults(),
             None => config.lag_search = true,
         }
         if let Some(training) = model.network().and_then(|network| training(dataset, network)) {
             config.take(&training);
         }
         config
+    }
+
+    /// A state-space model is not in the paper: sizes that suit short records, and a history from which its states settle.
+    fn state_space_defaults(&mut self) {
+        const UNITS: usize = 8;
+        const HISTORY: usize = 20;
+        self.network.hidden = vec![UNITS, UNITS];
+        self.lags = Lags {
+            nx: 1,
+            nd: self.lags.nd,
+            ny: 1,
+        };
+        self.initial = InitialState::History(HISTORY.min(self.training.window.length / 3));
     }
 
     fn take(&mut self, training: &Training) {
@@ -113,7 +127,7 @@ fn training(dataset: &str, network: NetworkKind) -> Option<Training> {
         averaging,
         miss_factor,
         margins: match network {
-            NetworkKind::Node => (60, 0.02),
+            NetworkKind::Node | NetworkKind::StateSpace => (60, 0.02),
             NetworkKind::Lstm => (100, 0.02),
         },
     };

@@ -96,6 +96,7 @@ pub fn published(
     let network = match model.network()? {
         NetworkKind::Node => "node",
         NetworkKind::Lstm => "lstm",
+        NetworkKind::StateSpace => return None,
     };
     let (method, architecture) = match model.method() {
         Method::Interval => (strategy?.name(), model.name()),

@@ -83,6 +83,7 @@ settings! {
     samples: usize,
     precision: Precision,
     seed: u64,
+    states: usize,
 }
 
 /// Settings that a search takes; all others say how one network is trained.
@@ -282,7 +283,10 @@ impl Settings {
             };
         }
         set!(config; model, lag_search, initial, coverage, precision, seed; maybe);
-        set!(config.network; hidden, linear_path; maybe);
+        set!(config.network; hidden, linear_path, states; maybe);
+        if let (ModelKind::Iss, Some(&[units])) = (config.model, self.hidden.as_deref()) {
+            config.network.hidden = vec![units, units];
+        }
         set!(
             config.training; epochs, batch, learning_rate, schedule, gradient_clip, weight_decay, weight_noise, averaging;
             maybe patience
@@ -397,6 +401,7 @@ mod tests {
             network: NetworkConfig {
                 hidden: vec![3],
                 linear_path: true,
+                states: 19,
             },
             training: TrainingConfig {
                 window: WindowConfig { length: 9, step: 8 },

@@ -93,10 +93,13 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) lags: Option<Lags>,
-    /// Widths of the hidden layers
+    /// Widths of the hidden layers; of iss the units of its state map and its output map, 0 for none
     #[arg(long, value_name = "WIDTH,...", value_delimiter = ',', help_heading = "Fit options")]
     pub(crate) hidden: Option<Vec<usize>>,
-    /// What is known of the outputs when a simulation starts: zero, measured or warmup:N
+    /// States of a state-space model (iss)
+    #[arg(long, value_name = "N", help_heading = "Fit options")]
+    pub(crate) states: Option<usize>,
+    /// What is known of the outputs when a simulation starts: zero, measured, warmup:N or history:N
     #[arg(
         long,
         value_name = "STATE",

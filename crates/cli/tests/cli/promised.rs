@@ -421,7 +421,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["fit"],
         "input output experiment sample-time split delimiter decimal missing out preset model strategy margin coverage \
-         lags hidden initial epochs batch lr seed precision threads budget calibrate config print-config",
+         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config",
     ),
     (
         &["predict"],
@@ -457,6 +457,7 @@ pub(crate) const SETTINGS: &[(&str, &str, &str, &str)] = &[
     ("--coverage", "0.95", "coverage", "0.95"),
     ("--lags", "4,1,2", "lags", r#""4,1,2""#),
     ("--hidden", "7,5", "hidden", "[7,5]"),
+    ("--states", "3", "states", "3"),
     ("--initial", "warmup:9", "initial", r#""warmup:9""#),
     ("--epochs", "17", "epochs", "17"),
     ("--batch", "9", "batch", "9"),
@@ -469,6 +470,7 @@ pub(crate) const SETTINGS: &[(&str, &str, &str, &str)] = &[
 pub(crate) const MODELS: &[&str] = &[
     "inode",
     "ilstm",
+    "iss",
     "arx",
     "bnode",
     "blstm",

@@ -85,7 +85,7 @@ proptest! {
                 let width = match initial {
                     InitialState::ZeroPadded => 1,
                     InitialState::Measured => ny,
-                    InitialState::Warmup(steps) => steps + 1,
+                    InitialState::Warmup(steps) | InitialState::History(steps) => steps + 1,
                 };
                 prop_assert_eq!(known.len(), width);
             }
@@ -150,7 +150,7 @@ fn serialised_forms() {
         .expect_err("unknown")
         .to_string();
     assert!(
-        wrong.starts_with("unknown initial state 'cold': expected zero, measured or warmup:N"),
+        wrong.starts_with("unknown initial state 'cold': expected zero, measured, warmup:N or history:N"),
         "{wrong}"
     );
 }

@@ -240,6 +240,7 @@ fn title(plan: &StepProgram) -> String {
     let kind = match networks.network {
         NetworkKind::Node => "interval neural ODE",
         NetworkKind::Lstm => "interval LSTM",
+        NetworkKind::StateSpace => "interval neural state-space model",
     };
     let hidden: Vec<String> = networks.hidden.iter().map(ToString::to_string).collect();
     match networks.members.len() {

@@ -44,7 +44,7 @@ impl Footprint {
                     .map(|block| 3 * block.centre.len())
                     .sum();
                 let cells = match networks.network {
-                    NetworkKind::Node => 0,
+                    NetworkKind::Node | NetworkKind::StateSpace => 0,
                     NetworkKind::Lstm => 2 * widest(&networks.hidden),
                 };
                 let member = plan.regressor_len() + 6 * width(plan) + cells;

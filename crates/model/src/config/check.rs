@@ -1,6 +1,6 @@
 use super::FitConfig;
 use crate::error::{ModelError, Result};
-use crate::kind::Method;
+use crate::kind::{Method, ModelKind};
 
 /// More members or draws than anybody needs: a number from a damaged file must not ask for all memory.
 const MOST_NETWORKS: usize = 10_000;
@@ -74,7 +74,8 @@ impl FitConfig {
                 "a share from 0 to below 1",
             ));
         }
-        if self.network.linear_path && self.model.method() != Method::Interval {
+        let has_layers = self.model.method() == Method::Interval && self.model != ModelKind::Iss;
+        if self.network.linear_path && !has_layers {
             return Err(ModelError::option(
                 "linear_path",
                 true,

@@ -74,6 +74,7 @@ flat! {
     samples: usize = gaussian.samples,
     precision: Precision = precision,
     seed: u64 = seed,
+    states: usize = network.states,
 }
 
 impl Default for FlatConfig {
@@ -100,6 +101,7 @@ mod tests {
             network: NetworkConfig {
                 hidden: vec![3],
                 linear_path: true,
+                states: 19,
             },
             training: TrainingConfig {
                 window: WindowConfig { length: 9, step: 8 },
@@ -146,7 +148,7 @@ mod tests {
         r#""epochs":11,"margin_epochs":12,"batch":13,"margin_batch":14,"margin_rate":0.6,"margin_schedule":"cosine","#,
         r#""miss_factor":0.7,"weight_decay":0.8,"weight_noise":0.9,"averaging":0.11,"learning_rate":0.12,"#,
         r#""schedule":"constant","gradient_clip":0.13,"patience":15,"gradnorm_beta":0.14,"gradnorm_rate":0.15,"#,
-        r#""prior_std":0.16,"dropout":0.17,"members":16,"samples":17,"precision":"f64","seed":18}"#,
+        r#""prior_std":0.16,"dropout":0.17,"members":16,"samples":17,"precision":"f64","seed":18,"states":19}"#,
     );
 
     #[test]

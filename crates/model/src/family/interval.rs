@@ -72,6 +72,6 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
             upper: &run.upper,
             diverged_at: run.ends_at(),
         };
-        self.interface.band(window, run.warmup, &simulated)
+        self.interface.band(window, self.config.initial, &simulated)
     }
 }

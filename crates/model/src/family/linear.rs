@@ -106,7 +106,7 @@ impl Fitted<'_, ArxWithBand> {
                 upper: &centre,
                 diverged_at: None,
             };
-            let mut band = self.interface.band(window, initial.unscored(), &simulated);
+            let mut band = self.interface.band(window, initial, &simulated);
             for (output, &width) in self.body.half_width.iter().enumerate() {
                 band.lower[output].iter_mut().for_each(|y| *y -= width);
                 band.upper[output].iter_mut().for_each(|y| *y += width);

@@ -22,6 +22,9 @@ struct Identity<'a> {
     lags: Lags,
     hidden: &'a [usize],
     linear_path: bool,
+    /// Of state-space models alone, so that the others keep their identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<usize>,
     initial: InitialState,
     coverage: f64,
     inputs: &'a [Channel],
@@ -47,6 +50,7 @@ impl Model {
             lags: config.lags,
             hidden: &config.network.hidden,
             linear_path: config.network.linear_path,
+            states: (config.model == ModelKind::Iss).then_some(config.network.states),
             initial: config.initial,
             coverage: config.coverage,
             inputs: &interface.inputs,

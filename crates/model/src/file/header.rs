@@ -11,6 +11,7 @@ use crate::config::FitConfig;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind};
 use crate::model::Model;
+use crate::network::Architecture;
 
 /// Grows with every change of the file's content that an older reader would get wrong, from the first release on.
 const FORMAT: u64 = 1;
@@ -27,6 +28,9 @@ pub(super) struct Header {
     pub(super) hidden: Vec<usize>,
     #[serde(default)]
     pub(super) linear_path: bool,
+    /// Of a state-space model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) states: Option<usize>,
     pub(super) initial_state: InitialState,
     pub(super) coverage: f64,
     pub(super) sample_time: Option<f64>,
@@ -64,6 +68,7 @@ impl Header {
                 None => Vec::new(),
             },
             linear_path: config.network.linear_path,
+            states: (config.model == ModelKind::Iss).then_some(config.network.states),
             initial_state: config.initial,
             coverage: config.coverage,
             sample_time,
@@ -134,7 +139,8 @@ fn check_header(header: &Header) -> Result<(), String> {
     let lags = header.lags;
     Lags::new(lags.nx, lags.nd, lags.ny).map_err(|error| error.to_string())?;
     let is_network = header.architecture.network().is_some();
-    if is_network && (header.hidden.is_empty() || header.hidden.contains(&0)) {
+    let is_state_space = header.architecture == ModelKind::Iss;
+    if is_network && !is_state_space && (header.hidden.is_empty() || header.hidden.contains(&0)) {
         return Err(format!(
             "hidden is {:?}, expected one or more positive widths",
             header.hidden
@@ -145,6 +151,10 @@ fn check_header(header: &Header) -> Result<(), String> {
         ("architecture", header.architecture == config.model),
         ("lags", lags == config.lags),
         ("hidden", !is_network || header.hidden == config.network.hidden),
+        (
+            "states",
+            header.states == is_state_space.then_some(config.network.states),
+        ),
         ("linear_path", header.linear_path == config.network.linear_path),
         ("initial_state", header.initial_state == config.initial),
         ("coverage", header.coverage.to_bits() == config.coverage.to_bits()),
@@ -161,6 +171,11 @@ fn check_header(header: &Header) -> Result<(), String> {
     check_channels("output", &header.channels.outputs, &header.normaliser.outputs)?;
     if header.channels.outputs.is_empty() {
         return Err("it has no output channel, expected at least one".to_owned());
+    }
+    if let Some(architecture) =
+        Architecture::of(config, header.channels.inputs.len(), header.channels.outputs.len()).filter(|_| is_state_space)
+    {
+        architecture.check().map_err(|error| error.to_string())?;
     }
     let widths = if is_network { 0 } else { header.channels.outputs.len() };
     let sound = |width: &f64| width.is_finite() && *width >= 0.0;

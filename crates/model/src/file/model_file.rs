@@ -266,11 +266,14 @@ fn parameters(config: &FitConfig, interface: &ModelInterface) -> Option<usize> {
     let Some(network) = config.model.network() else {
         return outputs.checked_mul(regressor.checked_add(1)?);
     };
+    if network == NetworkKind::StateSpace {
+        return state_space_parameters(config, inputs, outputs);
+    }
     let mut total = 0_usize;
     let mut inner = regressor;
     for &width in &config.network.hidden {
         let (out, columns) = match network {
-            NetworkKind::Node => (width, inner.checked_add(1)?),
+            NetworkKind::Node | NetworkKind::StateSpace => (width, inner.checked_add(1)?),
             NetworkKind::Lstm => (width.checked_mul(4)?, inner.checked_add(width)?.checked_add(1)?),
         };
         total = total.checked_add(out.checked_mul(columns)?)?;
@@ -283,6 +286,19 @@ fn parameters(config: &FitConfig, interface: &ModelInterface) -> Option<usize> {
     total = total.checked_add(readout.checked_mul(inner.checked_add(1)?)?)?;
     let linear = if config.network.linear_path { regressor } else { 0 };
     total.checked_add(outputs.checked_mul(linear)?)
+}
+
+fn state_space_parameters(config: &FitConfig, inputs: usize, outputs: usize) -> Option<usize> {
+    let states = config.network.states;
+    let width = states.checked_add(inputs)?;
+    let map = |rows: usize, units: usize| {
+        let inner = units.checked_mul(width.checked_add(1)?)?;
+        let outer = rows.checked_mul(units.checked_add(width)?.checked_add(1)?)?;
+        inner.checked_add(outer)
+    };
+    let units = |map: usize| config.network.hidden.get(map).copied().unwrap_or(0);
+    let maps = map(states, units(0))?.checked_add(map(outputs, units(1))?)?;
+    maps.checked_add(states.checked_mul(outputs)?)
 }
 
 fn check_names(sets: &[String], blocks: &[Block], tensors: &SafeTensors<'_>) -> Result<(), String> {

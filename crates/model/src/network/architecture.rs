@@ -9,7 +9,7 @@ use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::kind::Method;
 
-/// The two published networks (docs/method.md, section 3).
+/// The two published networks and the state-space model (docs/method.md, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkKind {
@@ -17,6 +17,9 @@ pub enum NetworkKind {
     Node,
     /// Stacked LSTM cells with an affine read-out.
     Lstm,
+    /// x(k) = f(x(k-1), u(k-1)), ŷ(k) = g(x(k), u(k)), each map a linear path with a small network beside it; its regressor is
+    /// y(k-1), u(k-n_d), u(k-n_d-1).
+    StateSpace,
 }
 
 /// What the read-out says about each output.
@@ -41,10 +44,14 @@ pub struct Architecture {
     pub outputs: usize,
     /// Regressor.
     pub lags: Lags,
-    /// Width of each hidden layer or cell, first to last.
+    /// Width of each hidden layer or cell, first to last; of a state-space model, units of the state map and of the output map,
+    /// either of which may be 0.
     pub hidden: Vec<usize>,
     /// ŷ = A·x + network instead of ŷ(k-1) + network or network alone.
     pub linear_path: bool,
+    /// States of a state-space model; 0 in other networks.
+    #[serde(default)]
+    pub states: usize,
     /// What the read-out gives.
     #[serde(default)]
     pub head: Head,
@@ -72,6 +79,10 @@ impl Architecture {
             lags: config.lags,
             hidden: config.network.hidden.clone(),
             linear_path: config.network.linear_path,
+            states: match config.model.network()? {
+                NetworkKind::StateSpace => config.network.states,
+                NetworkKind::Node | NetworkKind::Lstm => 0,
+            },
             head: match config.model.method() {
                 Method::Interval | Method::Linear => Head::Point,
                 Method::Bayesian | Method::Dropout | Method::Ensemble => Head::Gaussian,
@@ -87,6 +98,9 @@ impl Architecture {
         if self.outputs == 0 {
             return Err(ModelError::option("outputs", 0, "at least one output channel"));
         }
+        if self.kind == NetworkKind::StateSpace {
+            return self.check_state_space();
+        }
         if self.hidden.is_empty() || self.hidden.contains(&0) {
             return Err(ModelError::option(
                 "hidden",
@@ -95,6 +109,32 @@ impl Architecture {
             ));
         }
         Ok(())
+    }
+
+    fn check_state_space(&self) -> Result<()> {
+        if self.states == 0 {
+            return Err(ModelError::option("states", 0, "at least one state"));
+        }
+        if self.hidden.len() != 2 {
+            let expected = "units of the state map and of the output map, such as 8,8; 0 for none";
+            return Err(ModelError::option("hidden", format!("{:?}", self.hidden), expected));
+        }
+        let Lags { nx, ny, .. } = self.lags;
+        if (nx, ny) != (1, 1) {
+            let expected = format!("1,{},1: the states of an iss remember the past", self.lags.nd);
+            return Err(ModelError::option("lags", self.lags, expected));
+        }
+        Ok(())
+    }
+
+    /// Sizes of what a recurrent network carries from step to step, cell by cell.
+    pub(crate) fn state_sizes(&self) -> Vec<usize> {
+        match self.kind {
+            NetworkKind::Node => Vec::new(),
+            NetworkKind::Lstm => self.hidden.clone(),
+            // The states, and the prediction that the next measurement is compared with.
+            NetworkKind::StateSpace => vec![self.states, self.outputs],
+        }
     }
 
     /// The layout of the regressor x(k).
@@ -128,7 +168,7 @@ impl Architecture {
         match (self.linear_path, self.kind) {
             (true, _) => Base::Linear,
             (false, NetworkKind::Node) => Base::LastOutput,
-            (false, NetworkKind::Lstm) => Base::Zero,
+            (false, NetworkKind::Lstm | NetworkKind::StateSpace) => Base::Zero,
         }
     }
 
@@ -169,6 +209,46 @@ pub enum LayerId {
     Network(usize),
     /// The linear path A.
     Linear,
+    /// The network of a map: layer 0 has the units, layer 1 adds them up.
+    Map(MapId, usize),
+    /// The linear path of a map, [A B] or [C D].
+    MapLinear(MapId),
+    /// The observer's gain K.
+    Observer,
+}
+
+/// One of the two maps of a state-space model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapId {
+    /// x(k) from x(k-1) and u(k-1).
+    State,
+    /// ŷ(k) from x(k) and u(k).
+    Output,
+}
+
+impl MapId {
+    /// `state` or `output`, as in a model file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            MapId::State => "state",
+            MapId::Output => "output",
+        }
+    }
+}
+
+impl LayerId {
+    /// Name in a model file, such as `0`, `linear` or `state.linear`.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            LayerId::Network(index) => index.to_string(),
+            LayerId::Linear => "linear".to_owned(),
+            LayerId::Map(map, index) => format!("{}.{index}", map.name()),
+            LayerId::MapLinear(map) => format!("{}.linear", map.name()),
+            LayerId::Observer => "observer".to_owned(),
+        }
+    }
 }
 
 /// A matrix (or bias) inside the flat parameter vector.
@@ -190,10 +270,7 @@ impl Block {
     /// Name in a model file without its prefix, such as `0.weight` or `linear.weight`.
     #[must_use]
     pub fn name(&self) -> String {
-        match self.layer {
-            LayerId::Network(index) => format!("{index}.{}", self.role.name()),
-            LayerId::Linear => format!("linear.{}", self.role.name()),
-        }
+        format!("{}.{}", self.layer.name(), self.role.name())
     }
 
     /// `[rows, columns]`, or `[rows]` for a bias.
@@ -218,13 +295,54 @@ pub(crate) struct Layer {
     pub(crate) bias: Range<usize>,
 }
 
+/// One map of a state-space model, z to L·z + b + W₂·tanh(W₁·z + b₁).
+#[derive(Clone, Debug)]
+pub(crate) struct MapLayout {
+    /// Entries of the result.
+    pub(crate) rows: usize,
+    /// Entries of z.
+    pub(crate) width: usize,
+    /// Units; without any, W₁, b₁ and W₂ are empty.
+    pub(crate) units: usize,
+    /// W₁ `[units, width]`
+    pub(crate) inner: Range<usize>,
+    /// b₁
+    pub(crate) inner_bias: Range<usize>,
+    /// W₂ `[rows, units]`
+    pub(crate) outer: Range<usize>,
+    /// L `[rows, width]`
+    pub(crate) linear: Range<usize>,
+    /// b
+    pub(crate) bias: Range<usize>,
+}
+
+/// Both maps and the observer of a state-space model.
+#[derive(Clone, Debug)]
+pub(crate) struct Maps {
+    pub(crate) state: MapLayout,
+    pub(crate) output: MapLayout,
+    /// K `[states, outputs]`
+    pub(crate) observer: Range<usize>,
+}
+
+/// A weight matrix, as the interval branch sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrix {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) range: Range<usize>,
+}
+
 /// Where the parameters of an [`Architecture`] lie.
 #[derive(Clone, Debug)]
 pub struct Layout {
     blocks: Vec<Block>,
+    /// Layers or cells, then the read-out; none in a state-space model.
     pub(crate) layers: Vec<Layer>,
     /// A `[outputs, regressor]`; empty without a linear path.
     pub(crate) linear: Range<usize>,
+    /// Of a state-space model.
+    pub(crate) maps: Option<Maps>,
     len: usize,
 }
 
@@ -234,8 +352,18 @@ impl Layout {
             blocks: Vec::new(),
             layers: Vec::new(),
             linear: 0..0,
+            maps: None,
             len: 0,
         };
+        match architecture.kind {
+            NetworkKind::Node | NetworkKind::Lstm => layout.push_layers(architecture),
+            NetworkKind::StateSpace => layout.push_maps(architecture),
+        }
+        layout
+    }
+
+    fn push_layers(&mut self, architecture: &Architecture) {
+        let layout = self;
         let mut inner = architecture.regressor_len();
         for (index, &width) in architecture.hidden.iter().enumerate() {
             let layer = LayerId::Network(index);
@@ -247,7 +375,7 @@ impl Layout {
             let weight = layout.push(layer, Role::Weight, out, inner);
             let recurrent = match architecture.kind {
                 NetworkKind::Lstm => layout.push(layer, Role::Recurrent, out, width),
-                NetworkKind::Node => 0..0,
+                NetworkKind::Node | NetworkKind::StateSpace => 0..0,
             };
             let bias = layout.push(layer, Role::Bias, out, 1);
             layout.layers.push(Layer {
@@ -278,20 +406,97 @@ impl Layout {
                 architecture.regressor_len(),
             );
         }
-        layout
+    }
+
+    fn push_maps(&mut self, architecture: &Architecture) {
+        let Architecture {
+            states,
+            inputs,
+            outputs,
+            ref hidden,
+            ..
+        } = *architecture;
+        let units = |map: usize| hidden.get(map).copied().unwrap_or(0);
+        let state = self.push_map(MapId::State, states, states + inputs, units(0));
+        let output = self.push_map(MapId::Output, outputs, states + inputs, units(1));
+        let observer = self.push(LayerId::Observer, Role::Weight, states, outputs);
+        self.maps = Some(Maps {
+            state,
+            output,
+            observer,
+        });
+    }
+
+    fn push_map(&mut self, map: MapId, rows: usize, width: usize, units: usize) -> MapLayout {
+        MapLayout {
+            rows,
+            width,
+            units,
+            inner: self.push(LayerId::Map(map, 0), Role::Weight, units, width),
+            inner_bias: self.push(LayerId::Map(map, 0), Role::Bias, units, 1),
+            outer: self.push(LayerId::Map(map, 1), Role::Weight, rows, units),
+            linear: self.push(LayerId::MapLinear(map), Role::Weight, rows, width),
+            bias: self.push(LayerId::Map(map, 1), Role::Bias, rows, 1),
+        }
     }
 
     fn push(&mut self, layer: LayerId, role: Role, rows: usize, columns: usize) -> Range<usize> {
         let range = self.len..self.len + rows * columns;
         self.len = range.end;
-        self.blocks.push(Block {
-            layer,
-            role,
-            rows,
-            columns,
-            range: range.clone(),
-        });
+        // A map without units has no matrices of theirs.
+        if !range.is_empty() {
+            self.blocks.push(Block {
+                layer,
+                role,
+                rows,
+                columns,
+                range: range.clone(),
+            });
+        }
         range
+    }
+
+    /// Weights that the interval branch multiplies with crisp values: of the first layer, of cells on their states, of a
+    /// linear path; of a state-space model W₁, [A B] and K.
+    pub(crate) fn crisp_input(&self) -> Vec<Matrix> {
+        if let Some(Maps {
+            state,
+            output,
+            observer,
+        }) = &self.maps
+        {
+            return vec![
+                Matrix::new(state.units, state.width, &state.inner),
+                Matrix::new(state.rows, state.width, &state.linear),
+                Matrix::new(state.rows, output.rows, observer),
+            ];
+        }
+        let first = self.layers.first();
+        let cells = self.layers.iter().filter(|layer| !layer.recurrent.is_empty());
+        let outputs = self.layers.last().map_or(1, |layer| layer.out);
+        first
+            .map(|layer| Matrix::new(layer.out, layer.inner, &layer.weight))
+            .into_iter()
+            .chain(cells.map(|layer| Matrix::new(layer.out, layer.out / 4, &layer.recurrent)))
+            .chain((!self.linear.is_empty()).then(|| Matrix::new(outputs, self.linear.len() / outputs, &self.linear)))
+            .collect()
+    }
+
+    /// Weights that the interval branch multiplies with bounds: of every layer but the first; of a state-space model W₂, V₁,
+    /// V₂ and [C D].
+    pub(crate) fn interval_input(&self) -> Vec<Matrix> {
+        if let Some(Maps { state, output, .. }) = &self.maps {
+            return vec![
+                Matrix::new(state.rows, state.units, &state.outer),
+                Matrix::new(output.units, output.width, &output.inner),
+                Matrix::new(output.rows, output.units, &output.outer),
+                Matrix::new(output.rows, output.width, &output.linear),
+            ];
+        }
+        let inner = self.layers.iter().skip(1);
+        inner
+            .map(|layer| Matrix::new(layer.out, layer.inner, &layer.weight))
+            .collect()
     }
 
     /// All blocks, in the order of the flat vector.
@@ -315,16 +520,35 @@ impl Layout {
     /// Whether a block belongs to the read-out (margins start differently there, docs/method.md, section 5).
     #[must_use]
     pub fn is_output(&self, block: &Block) -> bool {
-        block.layer == LayerId::Network(self.layers.len() - 1)
+        match block.layer {
+            LayerId::Network(index) => index + 1 == self.layers.len(),
+            LayerId::Map(MapId::Output, 1) => true,
+            LayerId::Linear | LayerId::Map(..) | LayerId::MapLinear(_) | LayerId::Observer => false,
+        }
     }
 
-    /// The weights θ_sh that GradNorm compares losses on: those of the last hidden layer (docs/method.md, section 6).
+    /// The weights θ_sh that GradNorm compares losses on: those of the last hidden layer (docs/method.md, section 6), of a
+    /// state-space model the whole state map's.
     #[must_use]
     pub fn shared(&self) -> Vec<Range<usize>> {
+        if let Some(Maps { state, .. }) = &self.maps {
+            let ranges = [&state.inner, &state.outer, &state.linear];
+            return ranges.into_iter().filter(|range| !range.is_empty()).cloned().collect();
+        }
         let layer = &self.layers[self.layers.len().saturating_sub(2)];
         [layer.weight.clone(), layer.recurrent.clone()]
             .into_iter()
             .filter(|range| !range.is_empty())
             .collect()
+    }
+}
+
+impl Matrix {
+    fn new(rows: usize, columns: usize, range: &Range<usize>) -> Self {
+        Self {
+            rows,
+            columns,
+            range: range.clone(),
+        }
     }
 }

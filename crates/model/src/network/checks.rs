@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::core::{Core, Place};
 use super::lstm::Lstm;
 use super::node::Node;
+use super::state_space::StateSpace;
 use super::*;
 use crate::family::gaussian::{draw_masks, gaussian_nll};
 use crate::network::batch_fill::fill;
@@ -18,7 +19,7 @@ fn random(rng: &mut ChaCha8Rng, len: usize, size: f64) -> Vec<f64> {
     (0..len).map(|_| rng.random_range(-size..size)).collect()
 }
 
-/// Both kinds, with and without a linear path, one and several channels.
+/// All kinds, with and without a linear path, one and several channels.
 fn architectures() -> Vec<Architecture> {
     let mut all = Vec::new();
     for kind in [NetworkKind::Node, NetworkKind::Lstm] {
@@ -32,12 +33,36 @@ fn architectures() -> Vec<Architecture> {
                     lags,
                     hidden,
                     linear_path,
+                    states: 0,
                     head: Head::Point,
                 });
             }
         }
     }
+    all.extend(state_spaces());
     all
+}
+
+/// With both networks, either and none, one and several channels.
+fn state_spaces() -> Vec<Architecture> {
+    let of = |(inputs, outputs, states, hidden, nd): (usize, usize, usize, [usize; 2], usize)| Architecture {
+        kind: NetworkKind::StateSpace,
+        inputs,
+        outputs,
+        lags: Lags { nx: 1, nd, ny: 1 },
+        hidden: hidden.to_vec(),
+        linear_path: false,
+        states,
+        head: Head::Point,
+    };
+    [
+        (1, 1, 3, [5, 4], 1),
+        (2, 2, 2, [3, 0], 0),
+        (1, 2, 9, [0, 3], 2),
+        (2, 1, 1, [0, 0], 0),
+    ]
+    .map(of)
+    .to_vec()
 }
 
 fn record(rng: &mut ChaCha8Rng, architecture: &Architecture, samples: usize) -> Scaled<f64> {
@@ -94,6 +119,10 @@ fn losses(
 fn likelihood_gradients_match_central_differences() {
     let mut rng = ChaCha8Rng::seed_from_u64(17);
     for mut architecture in architectures() {
+        if architecture.kind == NetworkKind::StateSpace {
+            // No likelihood is trained with one.
+            continue;
+        }
         architecture.head = Head::Gaussian;
         for (initial, rate) in [
             (InitialState::ZeroPadded, None),
@@ -209,6 +238,7 @@ fn crisp_step(architecture: &Architecture, theta: &[f64], frames: &Frames<f64>) 
     let mut core: Box<dyn Core<f64>> = match architecture.kind {
         NetworkKind::Node => Box::new(Node::new(&layout)),
         NetworkKind::Lstm => Box::new(Lstm::new(&layout)),
+        NetworkKind::StateSpace => Box::new(StateSpace::new(architecture, &layout)),
     };
     let mut frames = frames.clone();
     core.reserve(1, frames.width);

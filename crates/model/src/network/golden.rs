@@ -46,6 +46,7 @@ fn architecture(case: &GoldenCase) -> Architecture {
         lags,
         hidden,
         linear_path: false,
+        states: 0,
         head: super::architecture::Head::Point,
     }
 }

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use crate::network::{Architecture, Block, NetworkKind, Role};
+use crate::network::{Architecture, Block, LayerId, MapId, NetworkKind, Role};
 
 /// What a random number is for: each purpose has a stream of its own, so that none depends on how many another drew.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,11 @@ pub(crate) fn initial_parameters<T: Real>(architecture: &Architecture, seed: u64
         let values = &mut theta[block.range.clone()];
         match block.role {
             _ if block.range == layout.linear => {}
+            Role::Weight if block.layer == LayerId::MapLinear(MapId::State) => modes(values, block, &mut rng),
+            Role::Weight if block.layer == LayerId::Map(MapId::State, 1) => {
+                glorot(values, block, &mut rng);
+                values.iter_mut().for_each(|value| *value *= T::of(QUIET));
+            }
             Role::Weight => glorot(values, block, &mut rng),
             Role::Recurrent => orthonormal_columns(values, block, &mut rng),
             Role::Bias => {
@@ -59,6 +64,25 @@ pub(crate) fn initial_parameters<T: Real>(architecture: &Architecture, seed: u64
         }
     }
     theta
+}
+
+/// Share at which the network of a state map starts, beside modes that are stable on their own.
+const QUIET: f64 = 0.1;
+
+/// [A B] with A diagonal, its time constants from two samples upwards, each twice the one before; B as any weights.
+fn modes<T: Real>(values: &mut [T], block: &Block, rng: &mut ChaCha8Rng) {
+    /// 2, 4, … 256 samples: modes beyond share the slowest.
+    const OCTAVES: i32 = 8;
+    glorot(values, block, rng);
+    for (row, values) in values.chunks_exact_mut(block.columns).enumerate() {
+        for (column, value) in values[..block.rows].iter_mut().enumerate() {
+            let octave = i32::try_from(row).unwrap_or(i32::MAX).saturating_add(1).min(OCTAVES);
+            *value = match row == column {
+                true => T::of(1.0 - 0.5_f64.powi(octave)),
+                false => T::zero(),
+            };
+        }
+    }
 }
 
 fn glorot<T: Real>(values: &mut [T], block: &Block, rng: &mut ChaCha8Rng) {
@@ -108,6 +132,7 @@ mod tests {
             lags,
             hidden: vec![6, 4],
             linear_path: true,
+            states: 0,
             head: crate::network::Head::Point,
         }
     }

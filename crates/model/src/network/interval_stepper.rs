@@ -6,11 +6,38 @@ use intervalid_interval::kernel::{CentredColumns, IntervalRows, padded, tanh};
 use super::architecture::{Architecture, Base, NetworkKind};
 use super::elementwise::{IntervalCell, interval_cell_forward};
 use super::parameters::IntervalParameters;
-use super::stepper::Stepper;
+use super::state_space_stepper::MapIntervalStepper;
+use super::stepper::{LayerStepper, Stepper};
 
 /// Interval network in stepping form: bounds around each crisp step.
 #[derive(Clone, Debug)]
-pub(crate) struct IntervalStepper<T> {
+#[expect(private_interfaces, reason = "only this room looks inside")]
+pub(crate) enum IntervalStepper<T> {
+    Layers(LayerIntervalStepper<T>),
+    Maps(Box<MapIntervalStepper<T>>),
+}
+
+impl<T: Real> IntervalStepper<T> {
+    pub(crate) fn new(architecture: &Architecture, parameters: &IntervalParameters<T>) -> Self {
+        match architecture.kind {
+            NetworkKind::Node | NetworkKind::Lstm => Self::Layers(LayerIntervalStepper::new(architecture, parameters)),
+            NetworkKind::StateSpace => Self::Maps(Box::new(MapIntervalStepper::new(architecture, parameters))),
+        }
+    }
+
+    /// Bounds of the outputs for a regressor and the states of `stepper`, of the same architecture, before its step.
+    pub(crate) fn step(&mut self, x: &[T], stepper: &Stepper<T>) -> (&[T], &[T]) {
+        match (self, stepper) {
+            (Self::Layers(bounds), Stepper::Layers(stepper)) => bounds.step(x, stepper),
+            (Self::Maps(bounds), Stepper::Maps(stepper)) => bounds.step(x, stepper),
+            _ => unreachable!("a network and its bounds have one architecture"),
+        }
+    }
+}
+
+/// A network of layers or cells.
+#[derive(Clone, Debug)]
+pub(crate) struct LayerIntervalStepper<T> {
     outputs: usize,
     base: Base,
     layers: Vec<BoundedLayer<T>>,
@@ -37,8 +64,8 @@ enum Weights<T> {
     Interval(IntervalRows<T>),
 }
 
-impl<T: Real> IntervalStepper<T> {
-    pub(crate) fn new(architecture: &Architecture, parameters: &IntervalParameters<T>) -> Self {
+impl<T: Real> LayerIntervalStepper<T> {
+    fn new(architecture: &Architecture, parameters: &IntervalParameters<T>) -> Self {
         let layout = architecture.layout();
         let hidden = architecture.hidden.len();
         let layer = |(index, layer): (usize, &super::architecture::Layer)| {
@@ -55,10 +82,10 @@ impl<T: Real> IntervalStepper<T> {
             let room = |len: usize| [vec![T::zero(); len], vec![T::zero(); len]];
             BoundedLayer {
                 weights: match index {
-                    0 => Weights::Crisp(CentredColumns::new(&parameters.first, groups)),
-                    _ => Weights::Interval(IntervalRows::new(&parameters.inner[index - 1], groups)),
+                    0 => Weights::Crisp(CentredColumns::new(&parameters.crisp[0], groups)),
+                    _ => Weights::Interval(IntervalRows::new(&parameters.interval[index - 1], groups)),
                 },
-                recurrent: is_cell.then(|| CentredColumns::new(&parameters.recurrent[index], groups)),
+                recurrent: is_cell.then(|| CentredColumns::new(&parameters.crisp[1 + index], groups)),
                 bias: [bias(&parameters.lower), bias(&parameters.upper)],
                 out: room(groups * width),
                 tanh_c: room(if is_cell { width } else { 0 }),
@@ -69,15 +96,11 @@ impl<T: Real> IntervalStepper<T> {
             outputs: architecture.outputs,
             base: architecture.base(),
             layers: layout.layers.iter().enumerate().map(layer).collect(),
-            linear: parameters
-                .linear
-                .as_ref()
-                .map(|weights| CentredColumns::new(weights, 1)),
+            linear: parameters.linear().map(|weights| CentredColumns::new(weights, 1)),
         }
     }
 
-    /// Bounds of the outputs for a regressor and the states of `stepper` before its step.
-    pub(crate) fn step(&mut self, x: &[T], stepper: &Stepper<T>) -> (&[T], &[T]) {
+    fn step(&mut self, x: &[T], stepper: &LayerStepper<T>) -> (&[T], &[T]) {
         let hidden = self.layers.len() - 1;
         let mut states = stepper.padded_states();
         for index in 0..=hidden {

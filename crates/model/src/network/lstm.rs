@@ -307,14 +307,14 @@ impl<T: Real> Core<T> for Lstm<T> {
             fill_channels(&parameters.lower[layer.bias.clone()], to_lower, width);
             fill_channels(&parameters.upper[layer.bias.clone()], to_upper, width);
             match before.last() {
-                None => parameters.first.forward_add(frames.x(tile), to_lower, to_upper, width),
+                None => parameters.crisp[0].forward_add(frames.x(tile), to_lower, to_upper, width),
                 Some(below) => {
                     let [from_lower, from_upper] = &below.interval_h;
-                    parameters.inner[index - 1].forward_add(from_lower, from_upper, to_lower, to_upper, width);
+                    parameters.interval[index - 1].forward_add(from_lower, from_upper, to_lower, to_upper, width);
                 }
             }
             let states = &frames.states[index];
-            parameters.recurrent[index].forward_add(states.h(tile, width), to_lower, to_upper, width);
+            parameters.crisp[1 + index].forward_add(states.h(tile, width), to_lower, to_upper, width);
             let [tanh_lower, tanh_upper] = &mut cell.interval_tanh;
             let [h_lower, h_upper] = &mut cell.interval_h;
             interval_cell_forward(IntervalCell {
@@ -326,7 +326,7 @@ impl<T: Real> Core<T> for Lstm<T> {
         }
         fill_channels(&parameters.lower[self.readout.bias.clone()], lower, width);
         fill_channels(&parameters.upper[self.readout.bias.clone()], upper, width);
-        if let (Some(top), Some(weights)) = (self.cells.last(), parameters.inner.last()) {
+        if let (Some(top), Some(weights)) = (self.cells.last(), parameters.interval.last()) {
             weights.forward_add(&top.interval_h[0], &top.interval_h[1], lower, upper, width);
         }
     }
@@ -345,12 +345,12 @@ impl<T: Real> Core<T> for Lstm<T> {
         sum_channels_add(lower_adjoint, &mut adjoint.lower[self.readout.bias.clone()], width);
         sum_channels_add(upper_adjoint, &mut adjoint.upper[self.readout.bias.clone()], width);
         let cells = self.cells.len();
-        if let (Some(top), Some(weights)) = (self.cells.last_mut(), parameters.inner.last()) {
+        if let (Some(top), Some(weights)) = (self.cells.last_mut(), parameters.interval.last()) {
             let [to_lower, to_upper] = &mut top.interval_h_adjoint;
             to_lower.fill(T::zero());
             to_upper.fill(T::zero());
             let [h_lower, h_upper] = &top.interval_h;
-            let readout = &mut adjoint.inner[cells - 1];
+            let readout = &mut adjoint.interval[cells - 1];
             weights.backward_add(
                 h_lower,
                 h_upper,
@@ -384,29 +384,34 @@ impl<T: Real> Core<T> for Lstm<T> {
             sum_channels_add(delta_upper, &mut adjoint.upper[layer.bias.clone()], width);
             let h_adjoint = TrajectoryAdjoint::tile(&mut trajectory.h[index], tile, n);
             let h = states.h(tile, width);
-            let to = &mut adjoint.recurrent[index];
-            parameters.recurrent[index].backward_add(h, delta_lower, delta_upper, h_adjoint, to, width);
+            let to = &mut adjoint.crisp[1 + index];
+            parameters.crisp[1 + index].backward_add(h, delta_lower, delta_upper, h_adjoint, to, width);
             match before.last_mut() {
                 None => {
                     let x = frames.x(tile);
                     let x_adjoint = TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len());
-                    parameters
-                        .first
-                        .backward_add(x, delta_lower, delta_upper, x_adjoint, &mut adjoint.first, width);
+                    parameters.crisp[0].backward_add(
+                        x,
+                        delta_lower,
+                        delta_upper,
+                        x_adjoint,
+                        &mut adjoint.crisp[0],
+                        width,
+                    );
                 }
                 Some(below) => {
                     let [to_lower, to_upper] = &mut below.interval_h_adjoint;
                     to_lower.fill(T::zero());
                     to_upper.fill(T::zero());
                     let [h_lower, h_upper] = &below.interval_h;
-                    parameters.inner[index - 1].backward_add(
+                    parameters.interval[index - 1].backward_add(
                         h_lower,
                         h_upper,
                         delta_lower,
                         delta_upper,
                         to_lower,
                         to_upper,
-                        &mut adjoint.inner[index - 1],
+                        &mut adjoint.interval[index - 1],
                         width,
                     );
                 }

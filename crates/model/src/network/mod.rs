@@ -18,11 +18,14 @@ mod lstm;
 mod network;
 mod node;
 mod parameters;
+mod state_space;
+mod state_space_stepper;
 mod stepper;
 mod tiles;
 
 pub(crate) use self::core::TrajectoryAdjoint;
-pub use architecture::{Architecture, Block, Head, LayerId, Layout, NetworkKind, Role};
+pub use architecture::{Architecture, Block, Head, LayerId, Layout, MapId, NetworkKind, Role};
+pub(crate) use architecture::{MapLayout, Maps};
 pub(crate) use interval_stepper::IntervalStepper;
 pub(crate) use network::Network;
 pub(crate) use parameters::{IntervalAdjoint, IntervalParameters};

@@ -8,6 +8,7 @@ use super::core::{Core, Place, TrajectoryAdjoint};
 use super::lstm::Lstm;
 use super::node::Node;
 use super::parameters::{IntervalAdjoint, IntervalParameters};
+use super::state_space::StateSpace;
 use super::tiles::{Batch, Frames};
 
 /// A network with the buffers that training needs. Parameters are passed in, so one network serves many models.
@@ -24,6 +25,7 @@ impl<T: Real> Network<T> {
         let core: Box<dyn Core<T>> = match architecture.kind {
             NetworkKind::Node => Box::new(Node::new(&layout)),
             NetworkKind::Lstm => Box::new(Lstm::new(&layout)),
+            NetworkKind::StateSpace => Box::new(StateSpace::new(architecture, &layout)),
         };
         Self {
             architecture: architecture.clone(),
@@ -155,7 +157,7 @@ impl<T: Real> Network<T> {
                 add(upper, &x[..upper.len()]);
             }
             Base::Linear => {
-                if let Some(weights) = &parameters.linear {
+                if let Some(weights) = parameters.linear() {
                     weights.forward_add(x, lower, upper, frames.width);
                 }
             }
@@ -192,7 +194,7 @@ impl<T: Real> Network<T> {
                 add(&mut x_adjoint[..upper_adjoint.len()], upper_adjoint);
             }
             Base::Linear => {
-                if let (Some(weights), Some(to)) = (&parameters.linear, &mut adjoint.linear) {
+                if let (Some(weights), Some(to)) = (parameters.linear(), adjoint.linear()) {
                     weights.backward_add(x, lower_adjoint, upper_adjoint, x_adjoint, to, frames.width);
                 }
             }

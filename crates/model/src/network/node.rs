@@ -162,9 +162,9 @@ impl<T: Real> Core<T> for Node<T> {
             fill_channels(&parameters.lower[layer.bias.clone()], to_lower, width);
             fill_channels(&parameters.upper[layer.bias.clone()], to_upper, width);
             match before.last() {
-                None => parameters.first.forward_add(frames.x(tile), to_lower, to_upper, width),
+                None => parameters.crisp[0].forward_add(frames.x(tile), to_lower, to_upper, width),
                 Some([from_lower, from_upper]) => {
-                    parameters.inner[index - 1].forward_add(from_lower, from_upper, to_lower, to_upper, width);
+                    parameters.interval[index - 1].forward_add(from_lower, from_upper, to_lower, to_upper, width);
                 }
             }
             if is_hidden {
@@ -197,22 +197,20 @@ impl<T: Real> Core<T> for Node<T> {
             let Some([to_lower, to_upper]) = before.last_mut() else {
                 let x = frames.x(tile);
                 let x_adjoint = TrajectoryAdjoint::tile(&mut trajectory.x, tile, x.len());
-                parameters
-                    .first
-                    .backward_add(x, g_lower, g_upper, x_adjoint, &mut adjoint.first, width);
+                parameters.crisp[0].backward_add(x, g_lower, g_upper, x_adjoint, &mut adjoint.crisp[0], width);
                 return;
             };
             let [from_lower, from_upper] = &self.bounds[index - 1];
             to_lower.fill(T::zero());
             to_upper.fill(T::zero());
-            parameters.inner[index - 1].backward_add(
+            parameters.interval[index - 1].backward_add(
                 from_lower,
                 from_upper,
                 g_lower,
                 g_upper,
                 to_lower,
                 to_upper,
-                &mut adjoint.inner[index - 1],
+                &mut adjoint.interval[index - 1],
                 width,
             );
             tanh_backward(from_lower, to_lower);

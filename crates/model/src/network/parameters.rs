@@ -3,44 +3,53 @@
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{CentredAdjoint, CentredWeights, IntervalWeights, WeightAdjoint};
 
-use super::architecture::Layout;
+use super::architecture::{Layout, Matrix};
 
 /// θ̃ = [θ - Δ_lo, θ + Δ_hi] with the weights that meet interval inputs sorted for their kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct IntervalParameters<T> {
     pub(crate) lower: Vec<T>,
     pub(crate) upper: Vec<T>,
-    /// Weights of layer 0, whose input is crisp.
-    pub(crate) first: CentredWeights<T>,
-    /// Weights of layer 1, 2, …
-    pub(crate) inner: Vec<IntervalWeights<T>>,
-    /// Recurrent weights of each LSTM cell: the states before a step are crisp.
-    pub(crate) recurrent: Vec<CentredWeights<T>>,
-    /// The linear path.
-    pub(crate) linear: Option<CentredWeights<T>>,
-    layout: Layout,
+    /// Weights on crisp values, in the order of [`Layout::crisp_input`].
+    pub(crate) crisp: Vec<CentredWeights<T>>,
+    /// Weights on bounds, in the order of [`Layout::interval_input`].
+    pub(crate) interval: Vec<IntervalWeights<T>>,
+    places: Places,
+}
+
+/// Where the matrices lie in the flat vector.
+#[derive(Clone, Debug)]
+struct Places {
+    crisp: Vec<Matrix>,
+    interval: Vec<Matrix>,
+    has_linear_path: bool,
+}
+
+impl Places {
+    fn new(layout: &Layout) -> Self {
+        Self {
+            crisp: layout.crisp_input(),
+            interval: layout.interval_input(),
+            has_linear_path: !layout.linear.is_empty(),
+        }
+    }
 }
 
 impl<T: Real> IntervalParameters<T> {
     pub(crate) fn new(layout: &Layout) -> Self {
         let zeros = vec![T::zero(); layout.len()];
-        let sorted = |layer: &super::architecture::Layer| {
-            let zeros = &zeros[layer.weight.clone()];
-            IntervalWeights::new(zeros, zeros, layer.out, layer.inner)
+        let places = Places::new(layout);
+        let sorted = |matrix: &Matrix| {
+            let zeros = &zeros[matrix.range.clone()];
+            IntervalWeights::new(zeros, zeros, matrix.rows, matrix.columns)
         };
-        let inner = layout.layers[1..].iter().map(sorted).collect();
-        let cells = layout.layers.iter().filter(|layer| !layer.recurrent.is_empty());
-        let outputs = layout.layers.last().map_or(0, |layer| layer.out);
+        let centred = |matrix: &Matrix| CentredWeights::new(matrix.rows, matrix.columns);
         Self {
-            first: CentredWeights::new(layout.layers[0].out, layout.layers[0].inner),
-            inner,
-            recurrent: cells
-                .map(|layer| CentredWeights::new(layer.out, layer.out / 4))
-                .collect(),
-            linear: (!layout.linear.is_empty()).then(|| CentredWeights::new(outputs, layout.linear.len() / outputs)),
+            crisp: places.crisp.iter().map(centred).collect(),
+            interval: places.interval.iter().map(sorted).collect(),
             lower: zeros.clone(),
             upper: zeros,
-            layout: layout.clone(),
+            places,
         }
     }
 
@@ -51,21 +60,20 @@ impl<T: Real> IntervalParameters<T> {
             self.upper[index] = centre + margin_upper[index];
         }
         let (lower, upper) = (&self.lower, &self.upper);
-        let of = |range: &core::ops::Range<usize>| (&lower[range.clone()], &upper[range.clone()]);
-        let (from, to) = of(&self.layout.layers[0].weight);
-        self.first.update(from, to);
-        for (weights, layer) in self.inner.iter_mut().zip(&self.layout.layers[1..]) {
-            let (from, to) = of(&layer.weight);
+        let of = |matrix: &Matrix| (&lower[matrix.range.clone()], &upper[matrix.range.clone()]);
+        for (weights, matrix) in self.crisp.iter_mut().zip(&self.places.crisp) {
+            let (from, to) = of(matrix);
             weights.update(from, to);
         }
-        for (weights, layer) in self.recurrent.iter_mut().zip(&self.layout.layers) {
-            let (from, to) = of(&layer.recurrent);
+        for (weights, matrix) in self.interval.iter_mut().zip(&self.places.interval) {
+            let (from, to) = of(matrix);
             weights.update(from, to);
         }
-        if let Some(weights) = &mut self.linear {
-            let (from, to) = of(&self.layout.linear);
-            weights.update(from, to);
-        }
+    }
+
+    /// The linear path of a network of layers.
+    pub(crate) fn linear(&self) -> Option<&CentredWeights<T>> {
+        self.crisp.last().filter(|_| self.places.has_linear_path)
     }
 }
 
@@ -73,37 +81,30 @@ impl<T: Real> IntervalParameters<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct IntervalAdjoint<T> {
     /// As in [`IntervalParameters`].
-    pub(crate) first: CentredAdjoint<T>,
+    pub(crate) crisp: Vec<CentredAdjoint<T>>,
     /// As in [`IntervalParameters`].
-    pub(crate) inner: Vec<WeightAdjoint<T>>,
-    /// As in [`IntervalParameters`].
-    pub(crate) recurrent: Vec<CentredAdjoint<T>>,
-    /// As in [`IntervalParameters`].
-    pub(crate) linear: Option<CentredAdjoint<T>>,
+    pub(crate) interval: Vec<WeightAdjoint<T>>,
     /// Flat; only the biases are written before [`finish`](Self::finish).
     pub(crate) lower: Vec<T>,
     /// As `lower`.
     pub(crate) upper: Vec<T>,
-    layout: Layout,
+    places: Places,
 }
 
 impl<T: Real> IntervalAdjoint<T> {
     pub(crate) fn new(layout: &Layout) -> Self {
-        let cells = layout.layers.iter().filter(|layer| !layer.recurrent.is_empty());
-        let outputs = layout.layers.last().map_or(0, |layer| layer.out);
+        let places = Places::new(layout);
+        let (crisp, interval) = (places.crisp.iter(), places.interval.iter());
         Self {
-            first: CentredAdjoint::new(layout.layers[0].out, layout.layers[0].inner),
-            inner: layout.layers[1..]
-                .iter()
-                .map(|layer| WeightAdjoint::new(layer.out, layer.inner))
+            crisp: crisp
+                .map(|matrix| CentredAdjoint::new(matrix.rows, matrix.columns))
                 .collect(),
-            recurrent: cells
-                .map(|layer| CentredAdjoint::new(layer.out, layer.out / 4))
+            interval: interval
+                .map(|matrix| WeightAdjoint::new(matrix.rows, matrix.columns))
                 .collect(),
-            linear: (!layout.linear.is_empty()).then(|| CentredAdjoint::new(outputs, layout.linear.len() / outputs)),
             lower: vec![T::zero(); layout.len()],
             upper: vec![T::zero(); layout.len()],
-            layout: layout.clone(),
+            places,
         }
     }
 
@@ -112,22 +113,19 @@ impl<T: Real> IntervalAdjoint<T> {
         self.upper.fill(T::zero());
     }
 
+    /// The linear path of a network of layers.
+    pub(crate) fn linear(&mut self) -> Option<&mut CentredAdjoint<T>> {
+        self.crisp.last_mut().filter(|_| self.places.has_linear_path)
+    }
+
     /// Moves the weights' partial sums into `lower` and `upper`.
     pub(crate) fn finish(&mut self) {
-        let layers = &self.layout.layers;
-        let range = layers[0].weight.clone();
-        self.first
-            .drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
-        for (weights, layer) in self.inner.iter_mut().zip(&layers[1..]) {
-            let range = layer.weight.clone();
+        for (weights, matrix) in self.crisp.iter_mut().zip(&self.places.crisp) {
+            let range = matrix.range.clone();
             weights.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
         }
-        for (weights, layer) in self.recurrent.iter_mut().zip(layers) {
-            let range = layer.recurrent.clone();
-            weights.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
-        }
-        if let Some(weights) = &mut self.linear {
-            let range = self.layout.linear.clone();
+        for (weights, matrix) in self.interval.iter_mut().zip(&self.places.interval) {
+            let range = matrix.range.clone();
             weights.drain_into(&mut self.lower[range.clone()], &mut self.upper[range]);
         }
     }

@@ -8,10 +8,80 @@ use intervalid_interval::kernel::{matmul_add, padded, tanh};
 
 use super::architecture::{Architecture, Base, Layer, Layout, NetworkKind};
 use super::elementwise::{Cell, cell_forward, multiply};
+use super::state_space_stepper::MapStepper;
 
 /// Crisp network in stepping form.
 #[derive(Clone, Debug)]
-pub(crate) struct Stepper<T> {
+#[expect(private_interfaces, reason = "only this room looks inside")]
+pub(crate) enum Stepper<T> {
+    Layers(LayerStepper<T>),
+    Maps(MapStepper<T>),
+}
+
+impl<T: Real> Stepper<T> {
+    pub(crate) fn new(architecture: &Architecture, theta: &[T]) -> Self {
+        match architecture.kind {
+            NetworkKind::Node | NetworkKind::Lstm => Self::Layers(LayerStepper::new(architecture, theta)),
+            NetworkKind::StateSpace => Self::Maps(MapStepper::new(architecture, theta)),
+        }
+    }
+
+    /// Sets the dropout masks of the next steps, one number per hidden channel from `draw`, layer by layer; state-space models
+    /// have none.
+    pub(crate) fn set_masks(&mut self, draw: impl FnMut() -> T) {
+        if let Self::Layers(layers) = self {
+            layers.set_masks(draw);
+        }
+    }
+
+    fn cells(&self) -> &[CellState<T>] {
+        match self {
+            Self::Layers(layers) => &layers.cells,
+            Self::Maps(maps) => &maps.cells,
+        }
+    }
+
+    fn cells_mut(&mut self) -> &mut [CellState<T>] {
+        match self {
+            Self::Layers(layers) => &mut layers.cells,
+            Self::Maps(maps) => &mut maps.cells,
+        }
+    }
+
+    /// Zero states.
+    pub(crate) fn reset(&mut self) {
+        for cell in self.cells_mut() {
+            cell.h.fill(T::zero());
+            cell.c.fill(T::zero());
+        }
+    }
+
+    /// h and c of each cell before the next step.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&[T], &[T])> {
+        self.cells()
+            .iter()
+            .map(|cell| (&cell.h[..cell.size], &cell.c[..cell.size]))
+    }
+
+    /// h and c of each cell, to be replaced.
+    pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = (&mut [T], &mut [T])> {
+        self.cells_mut()
+            .iter_mut()
+            .map(|cell| (&mut cell.h[..cell.size], &mut cell.c[..cell.size]))
+    }
+
+    /// The read-out for a regressor: the predictions, and in a Gaussian head their s after them.
+    pub(crate) fn step(&mut self, x: &[T]) -> &[T] {
+        match self {
+            Self::Layers(layers) => layers.step(x),
+            Self::Maps(maps) => maps.step(x),
+        }
+    }
+}
+
+/// A network of layers or cells.
+#[derive(Clone, Debug)]
+pub(crate) struct LayerStepper<T> {
     architecture: Architecture,
     layers: Vec<Affine<T>>,
     cells: Vec<CellState<T>>,
@@ -35,9 +105,9 @@ struct Affine<T> {
 
 /// h and c of one cell, padded.
 #[derive(Clone, Debug)]
-struct CellState<T> {
-    size: usize,
-    h: Vec<T>,
+pub(super) struct CellState<T> {
+    pub(super) size: usize,
+    pub(super) h: Vec<T>,
     c: Vec<T>,
     c_next: Vec<T>,
     tanh_c: Vec<T>,
@@ -45,8 +115,8 @@ struct CellState<T> {
     seen: Vec<T>,
 }
 
-impl<T: Real> Stepper<T> {
-    pub(crate) fn new(architecture: &Architecture, theta: &[T]) -> Self {
+impl<T: Real> LayerStepper<T> {
+    fn new(architecture: &Architecture, theta: &[T]) -> Self {
         let layout = architecture.layout();
         let hidden = architecture.hidden.len();
         let gates = |index: usize| {
@@ -62,10 +132,7 @@ impl<T: Real> Stepper<T> {
             .enumerate()
             .map(|(index, layer)| Affine::new(layer, theta, gates(index)))
             .collect();
-        let cells = match architecture.kind {
-            NetworkKind::Node => Vec::new(),
-            NetworkKind::Lstm => architecture.hidden.iter().map(|&size| CellState::new(size)).collect(),
-        };
+        let cells = architecture.state_sizes().into_iter().map(CellState::new).collect();
         let linear = linear_transposed(architecture, &layout, theta);
         let output = vec![T::zero(); padded(architecture.readout_len())];
         Self {
@@ -78,29 +145,13 @@ impl<T: Real> Stepper<T> {
         }
     }
 
-    /// Sets the dropout masks of the next steps, one number per hidden channel from `draw`, layer by layer.
-    pub(crate) fn set_masks(&mut self, mut draw: impl FnMut() -> T) {
+    fn set_masks(&mut self, mut draw: impl FnMut() -> T) {
         let hidden = &self.architecture.hidden;
         self.masks.resize(hidden.len(), Vec::new());
         for (mask, &size) in self.masks.iter_mut().zip(hidden) {
             mask.resize(size, T::zero());
             mask.iter_mut().for_each(|mask| *mask = draw());
         }
-    }
-
-    /// Zero states.
-    pub(crate) fn reset(&mut self) {
-        for cell in &mut self.cells {
-            cell.h.fill(T::zero());
-            cell.c.fill(T::zero());
-        }
-    }
-
-    /// h and c of each cell before the next step.
-    pub(crate) fn states(&self) -> impl Iterator<Item = (&[T], &[T])> {
-        self.cells
-            .iter()
-            .map(|cell| (&cell.h[..cell.size], &cell.c[..cell.size]))
     }
 
     /// Size, h and c of each cell before the next step, h and c padded with zeros.
@@ -110,15 +161,7 @@ impl<T: Real> Stepper<T> {
             .map(|cell| (cell.size, cell.h.as_slice(), cell.c.as_slice()))
     }
 
-    /// h and c of each cell, to be replaced.
-    pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = (&mut [T], &mut [T])> {
-        self.cells
-            .iter_mut()
-            .map(|cell| (&mut cell.h[..cell.size], &mut cell.c[..cell.size]))
-    }
-
-    /// The read-out for a regressor: the predictions, and in a Gaussian head their s after them.
-    pub(crate) fn step(&mut self, x: &[T]) -> &[T] {
+    fn step(&mut self, x: &[T]) -> &[T] {
         let outputs = self.architecture.outputs;
         let hidden = self.layers.len() - 1;
         for index in 0..=hidden {
@@ -211,7 +254,7 @@ fn linear_transposed<T: Real>(architecture: &Architecture, layout: &Layout, thet
 }
 
 impl<T: Real> CellState<T> {
-    fn new(size: usize) -> Self {
+    pub(super) fn new(size: usize) -> Self {
         let zeros = vec![T::zero(); padded(size)];
         Self {
             size,

@@ -3,7 +3,7 @@
 use intervalid_data::{PastOutput, PastOutputs};
 use intervalid_interval::{Real, kernel};
 
-use super::architecture::{Architecture, NetworkKind};
+use super::architecture::Architecture;
 
 /// Samples per tile: the kernels are fastest when forty channels of a tile fit the first-level cache.
 pub(crate) const TILE: usize = 32;
@@ -18,7 +18,7 @@ pub(crate) struct Frames<T> {
     regressor_len: usize,
     /// `[tile][regressor][width]`
     pub(crate) x: Vec<T>,
-    /// Per LSTM cell; empty for a NODE.
+    /// Per LSTM cell; of a state-space model its states and its last prediction, in `h` alone; empty for a NODE.
     pub(crate) states: Vec<CellStates<T>>,
     /// Dropout masks per hidden layer, `[tile][channel][width]`, 0 or 1/keep rate; no layers without dropout.
     pub(crate) masks: Vec<Vec<T>>,
@@ -40,10 +40,7 @@ impl<T: Real> Frames<T> {
             h: vec![T::zero(); tiles * size * width],
             c: vec![T::zero(); tiles * size * width],
         };
-        let states = match architecture.kind {
-            NetworkKind::Node => Vec::new(),
-            NetworkKind::Lstm => architecture.hidden.iter().map(cell).collect(),
-        };
+        let states = architecture.state_sizes().iter().map(cell).collect();
         Self {
             width,
             tiles,

@@ -9,12 +9,13 @@ use intervalid_interval::{Enclosure, EnclosureMatrix, IntervalError, Real};
 use crate::error::{ModelError, Result};
 use crate::family::body::Fitted;
 use crate::family::interval::IntervalNetwork;
-use crate::network::{Architecture, NetworkKind, Stepper};
+use crate::network::{Architecture, Layout, NetworkKind, Stepper};
+use crate::simulate::certified_maps::CertifiedMaps;
 use crate::simulate::free_run::FreeRun;
 
 /// Certified bounds over consecutive samples of one experiment, in physical units.
 ///
-/// **What is certified.** Take the regressor x(k) and the states h(k-1), c(k-1) of the model's own free run, as the
+/// **What is certified.** Take the regressor x(k) and the states before it (of an LSTM h(k-1) and c(k-1)) of the model's own free run, as the
 /// numbers they are. Every network whose parameters lie in [θ - Δ_lo, θ + Δ_hi], evaluated from there in exact real
 /// arithmetic with exact tanh and sigmoid and scaled with the stored mean and standard deviation, has its output at k
 /// inside `bounds`. (The one assumption is that of [`Enclosure`]: `libm`'s elementary functions err by less than a unit
@@ -77,7 +78,8 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
         let steps = run.diverged_at.unwrap_or(run.y.len() / outputs);
         let mut bounds = vec![Vec::with_capacity(steps); outputs];
         let mut frame = Frame::new(&self.body.architecture);
-        for step in 0..steps {
+        let history = self.config.initial.looks_back();
+        for step in history..steps {
             frame.take(run, step);
             let prediction = network.bounds(&frame)?;
             for ((bounds, bound), scale) in bounds
@@ -90,10 +92,10 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
         }
         Ok(CertifiedBand {
             experiment: window.experiment,
-            first: window.start + 1,
-            warmup: run.warmup.min(steps),
+            first: window.start + 1 + history,
+            warmup: (run.warmup - history).min(steps),
             bounds,
-            diverged_at: run.diverged_at,
+            diverged_at: run.diverged_at.map(|step| step.saturating_sub(history)),
         })
     }
 }
@@ -112,17 +114,10 @@ struct Frame {
 impl Frame {
     fn new(architecture: &Architecture) -> Self {
         let zeros = |len| vec![Enclosure::ZERO; len];
-        let states = match architecture.kind {
-            NetworkKind::Node => Vec::new(),
-            NetworkKind::Lstm => architecture
-                .hidden
-                .iter()
-                .map(|&size| [zeros(size), zeros(size)])
-                .collect(),
-        };
+        let states = architecture.state_sizes().into_iter();
         Self {
             x: zeros(architecture.regressor_len()),
-            states,
+            states: states.map(|size| [zeros(size), zeros(size)]).collect(),
         }
     }
 
@@ -145,7 +140,38 @@ fn column<T: Real>(tile: &[T], width: usize, lane: usize, to: &mut [Enclosure]) 
 }
 
 /// θ̃ = [θ - Δ_lo, θ + Δ_hi], rounded outward.
-struct CertifiedNetwork {
+enum CertifiedNetwork {
+    Layers(CertifiedLayers),
+    Maps(CertifiedMaps),
+}
+
+impl CertifiedNetwork {
+    fn new<T: Real>(model: &IntervalNetwork<T>) -> Result<Self, IntervalError> {
+        let values = |range: &core::ops::Range<usize>| -> Result<Vec<Enclosure>, IntervalError> {
+            let parameter = |index: usize| {
+                let (below, above) = (model.margin_lower[index], model.margin_upper[index]);
+                Enclosure::from_margins(model.theta[index].as_f64(), below.as_f64(), above.as_f64())
+            };
+            range.clone().map(parameter).collect()
+        };
+        let layout = model.architecture.layout();
+        Ok(match &layout.maps {
+            Some(maps) => Self::Maps(CertifiedMaps::new(maps, &model.architecture, values)?),
+            None => Self::Layers(CertifiedLayers::new(&layout, &model.architecture, values)?),
+        })
+    }
+
+    /// Bounds of the outputs in normalised units.
+    fn bounds(&self, frame: &Frame) -> Result<Vec<Enclosure>, IntervalError> {
+        match self {
+            Self::Layers(layers) => layers.bounds(frame),
+            Self::Maps(maps) => maps.bounds(&frame.x, &frame.states[0][0], &frame.states[1][0]),
+        }
+    }
+}
+
+/// A network of layers or cells.
+struct CertifiedLayers {
     layers: Vec<CertifiedLayer>,
     linear: Option<EnclosureMatrix>,
     residual: bool,
@@ -158,16 +184,12 @@ struct CertifiedLayer {
     bias: Vec<Enclosure>,
 }
 
-impl CertifiedNetwork {
-    fn new<T: Real>(model: &IntervalNetwork<T>) -> Result<Self, IntervalError> {
-        let layout = model.architecture.layout();
-        let values = |range: &core::ops::Range<usize>| -> Result<Vec<Enclosure>, IntervalError> {
-            let parameter = |index: usize| {
-                let (below, above) = (model.margin_lower[index], model.margin_upper[index]);
-                Enclosure::from_margins(model.theta[index].as_f64(), below.as_f64(), above.as_f64())
-            };
-            range.clone().map(parameter).collect()
-        };
+impl CertifiedLayers {
+    fn new(
+        layout: &Layout,
+        architecture: &Architecture,
+        values: impl Fn(&core::ops::Range<usize>) -> Result<Vec<Enclosure>, IntervalError>,
+    ) -> Result<Self, IntervalError> {
         let mut layers = Vec::with_capacity(layout.layers.len());
         for layer in &layout.layers {
             let recurrent = match layer.recurrent.is_empty() {
@@ -184,14 +206,14 @@ impl CertifiedNetwork {
                 bias: values(&layer.bias)?,
             });
         }
-        let (outputs, regressor) = (model.architecture.outputs, model.architecture.regressor_len());
-        let linear = match model.architecture.linear_path {
+        let (outputs, regressor) = (architecture.outputs, architecture.regressor_len());
+        let linear = match architecture.linear_path {
             true => Some(EnclosureMatrix::new(outputs, regressor, values(&layout.linear)?)?),
             false => None,
         };
         Ok(Self {
             layers,
-            residual: linear.is_none() && model.architecture.kind == NetworkKind::Node,
+            residual: linear.is_none() && architecture.kind == NetworkKind::Node,
             linear,
         })
     }
@@ -272,7 +294,7 @@ mod tests {
                     let ratio = bound.wid() / (upper - lower);
                     assert!((ratio - 1.0).abs() < 1e-10, "{recipe:?}: width ratio {ratio}");
                 }
-                frame.take(&run, step);
+                frame.take(&run, step + recipe.initial.looks_back());
                 let points = |values: &[Enclosure]| values.iter().map(|v| (v.inf(), v.inf())).collect::<Vec<_>>();
                 for corners in [false, true] {
                     let network = NaiveNetwork::of(&model, |index| {

@@ -10,6 +10,7 @@ use crate::family::body::Fitted;
 use crate::family::interval::IntervalNetwork;
 use crate::network::{NetworkKind, Stepper, TILE};
 use crate::simulate::free_run::{DIVERGED, FreeRun};
+use crate::simulate::recursion_maps::MapsRecursion;
 
 /// What the interval branch feeds back to itself (docs/method.md, section 3).
 ///
@@ -56,11 +57,13 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
 }
 
 /// Bounds `[channel][width]`, lower and upper.
-type Bounds<T> = [Vec<T>; 2];
+pub(super) type Bounds<T> = [Vec<T>; 2];
 
 /// The interval network on interval inputs, with the values of the tile at hand.
 struct Recursion<T> {
+    /// Layers or cells; none in a state-space model.
     layers: Vec<RecursionLayer<T>>,
+    maps: Option<MapsRecursion<T>>,
     linear: Option<IntervalWeights<T>>,
     residual: bool,
     x: Bounds<T>,
@@ -106,6 +109,7 @@ impl<T: Real> Recursion<T> {
         let linear = (!layout.linear.is_empty()).then(|| weights(&layout.linear, model.architecture.outputs));
         Self {
             layers: layers.collect(),
+            maps: layout.maps.as_ref().map(|maps| MapsRecursion::new(maps, &parameters)),
             residual: linear.is_none() && model.architecture.kind == NetworkKind::Node,
             linear,
             x: pair(),
@@ -125,6 +129,9 @@ impl<T: Real> Recursion<T> {
         resize(&mut self.x, model.architecture.regressor_len());
         for outputs in self.past.iter_mut().chain([&mut self.y]) {
             resize(outputs, model.architecture.outputs);
+        }
+        if let Some(maps) = &mut self.maps {
+            maps.reserve(model.architecture.inputs, width);
         }
         for layer in &mut self.layers {
             let out = layer.bias[0].len();
@@ -190,6 +197,9 @@ impl<T: Real> Recursion<T> {
 
     /// Crisp states before each start.
     fn start(&mut self, run: &FreeRun<T>, first: usize, lanes: usize) {
+        if let Some(maps) = &mut self.maps {
+            maps.start(&run.frames, first, lanes);
+        }
         let (width, from) = (self.width, run.frames.width);
         for (layer, kept) in self.layers.iter_mut().zip(&run.frames.states) {
             for (bounds, tiles) in [(&mut layer.h, &kept.h), (&mut layer.c, &kept.c)] {
@@ -229,9 +239,13 @@ impl<T: Real> Recursion<T> {
             }
             for lag in 1..=lags.ny.min(since) {
                 // Measured outputs of a warm-up stay what they are.
-                let PastOutput::Predicted(_) = sources.source(window.start + 1 + step, lag) else {
+                let is_own = matches!(sources.source(window.start + 1 + step, lag), PastOutput::Predicted(_));
+                if let Some(maps) = &mut self.maps {
+                    maps.set_own(lane, is_own);
+                }
+                if !is_own {
                     continue;
-                };
+                }
                 let past = &self.past[(since - lag) % lags.ny];
                 for (output, row) in regressor.output_rows(lag).enumerate() {
                     for (to, from) in self.x.iter_mut().zip(past) {
@@ -245,6 +259,10 @@ impl<T: Real> Recursion<T> {
     /// One step of all lanes: x and the states to y and the next states.
     fn step(&mut self) {
         let width = self.width;
+        if let Some(maps) = &mut self.maps {
+            maps.step(&self.x, &mut self.y);
+            return;
+        }
         let last = self.layers.len() - 1;
         for index in 0..=last {
             let (before, rest) = self.layers.split_at_mut(index);
@@ -409,7 +427,8 @@ mod tests {
             let column = |tile: &[f64], lane: usize| -> Vec<(f64, f64)> {
                 tile.chunks(width).map(|row| (row[lane], row[lane])).collect()
             };
-            for step in 0..band.len() {
+            let history = initial.looks_back();
+            for step in history..history + band.len() {
                 let start = (step + 1).saturating_sub(horizon);
                 let (tile, lane) = (start / width, start % width);
                 let states = run.frames.states.iter();
@@ -429,8 +448,9 @@ mod tests {
                 }
                 for (output, &(lower, upper)) in outputs[step - start].iter().enumerate() {
                     let scale = model.interface.normaliser.outputs[output];
-                    assert!((band.lower[output][step] - scale.to_physical(lower)).abs() < 1e-12);
-                    assert!((band.upper[output][step] - scale.to_physical(upper)).abs() < 1e-12);
+                    let (found, at) = (&band, step - history);
+                    assert!((found.lower[output][at] - scale.to_physical(lower)).abs() < 1e-12);
+                    assert!((found.upper[output][at] - scale.to_physical(upper)).abs() < 1e-12);
                 }
             }
         }

@@ -237,6 +237,7 @@ impl IterationBench {
             lags,
             hidden,
             linear_path: false,
+            states: 0,
             head: Head::Point,
         };
         let wave = |phase: f32| -> Vec<f32> {

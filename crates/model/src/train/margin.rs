@@ -15,15 +15,15 @@ pub(crate) struct RawMargins<T> {
 impl<T: Real> RawMargins<T> {
     /// Δ' = r·|θ|, at least `margin_floor`, with r_h in hidden layers and r_o in the read-out.
     ///
-    /// A linear path starts at the floor: its coefficients are of the order of one, and margins of that order around
+    /// A linear path, and an observer, start at the floor: their coefficients are of the order of one, and margins of that order around
     /// them would make a band many times the residuals wide.
     pub(crate) fn initial(config: &IntervalConfig, layout: &Layout, theta: &[T]) -> Self {
         let mut raw = vec![T::zero(); theta.len()];
         for block in layout.blocks() {
             let ratio = match block.layer {
-                LayerId::Linear => 0.0,
-                LayerId::Network(_) if layout.is_output(block) => config.margin_output,
-                LayerId::Network(_) => config.margin_hidden,
+                LayerId::Linear | LayerId::MapLinear(_) | LayerId::Observer => 0.0,
+                LayerId::Network(_) | LayerId::Map(..) if layout.is_output(block) => config.margin_output,
+                LayerId::Network(_) | LayerId::Map(..) => config.margin_hidden,
             };
             for index in block.range.clone() {
                 raw[index] = (T::of(ratio) * theta[index].abs()).max(T::of(config.margin_floor));

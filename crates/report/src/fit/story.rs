@@ -131,6 +131,12 @@ fn how_it_starts(initial: InitialState) -> String {
         InitialState::ZeroPadded => "it starts from the first measured output of each part",
         InitialState::Measured => "it starts from the measured outputs just before each part",
         InitialState::Warmup(_) => "it follows the measured outputs during a warm-up, which is not scored",
+        InitialState::History(steps) => {
+            return format!(
+                "It runs freely: its state comes from the {steps} measured samples before each part, and from then on nothing but the \
+                 inputs drives it."
+            );
+        }
     };
     format!("It runs freely: {known} and from then on feeds back its own predictions.")
 }

@@ -19,7 +19,7 @@ pub fn of(cell: &Cell) -> String {
         None => "",
     };
     let name = match cell.model {
-        ModelKind::Inode | ModelKind::Ilstm | ModelKind::Arx | ModelKind::Bnode | ModelKind::Blstm => {
+        ModelKind::Inode | ModelKind::Ilstm | ModelKind::Iss | ModelKind::Arx | ModelKind::Bnode | ModelKind::Blstm => {
             cell.model.name().to_uppercase()
         }
         ModelKind::DropoutNode => "MC-NODE".to_owned(),

@@ -54,7 +54,7 @@ impl<T: Real> Fitted<'_, GaussianNetworks<T>> {
                 upper: &bound(z),
                 diverged_at: moments.diverged_at,
             };
-            bands.push(self.interface.band(window, initial.unscored(), &simulated));
+            bands.push(self.interface.band(window, initial, &simulated));
         }
         Ok(bands)
     }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::family::body::OfPrecision;
 use crate::fixtures::{NaiveNetwork, Recipe, recipes};
+use crate::network::NetworkKind;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("temporary folder")
@@ -152,7 +153,11 @@ fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
             });
             NaiveNetwork {
                 tensors: tensors.collect(),
-                is_lstm: metadata["architecture"] == "ilstm",
+                kind: match metadata["architecture"].as_str() {
+                    Some("ilstm") => NetworkKind::Lstm,
+                    Some("iss") => NetworkKind::StateSpace,
+                    _ => NetworkKind::Node,
+                },
                 hidden: metadata["hidden"].as_array().expect("list").len(),
             }
         };
@@ -166,14 +171,15 @@ fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
         let (start, warmup) = match metadata["initial_state"].as_str().expect("text") {
             "zero" => (0, 0),
             "measured" => (ny - 1, 0),
-            other => (
-                0,
-                other
-                    .strip_prefix("warmup:")
-                    .expect("warmup")
-                    .parse::<usize>()
-                    .expect("number"),
-            ),
+            other => {
+                let (_, steps) = other.split_once(':').expect("a warm-up or a history");
+                (0, steps.parse::<usize>().expect("number"))
+            }
+        };
+        // The band has no history.
+        let hidden_steps = match metadata["initial_state"].as_str().expect("text").starts_with("history") {
+            true => warmup,
+            false => 0,
         };
         let first_known = if metadata["initial_state"] == "measured" {
             0
@@ -181,9 +187,18 @@ fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
             start
         };
         let experiment = &dataset.experiments()[0];
-        let sizes = metadata["hidden"].as_array().expect("list").iter();
-        let zero = |size: &Value| vec![(0.0, 0.0); size.as_u64().expect("integer") as usize];
-        let mut states: Vec<_> = sizes.map(|size| (zero(size), zero(size))).collect();
+        let integer = |value: &Value| value.as_u64().expect("integer") as usize;
+        let sizes: Vec<usize> = match metadata.get("states") {
+            Some(states) => vec![integer(states), recipe.outputs],
+            None => metadata["hidden"]
+                .as_array()
+                .expect("list")
+                .iter()
+                .map(integer)
+                .collect(),
+        };
+        let zero = |size: usize| vec![(0.0, 0.0); size];
+        let mut states: Vec<_> = sizes.into_iter().map(|size| (zero(size), zero(size))).collect();
         let mut predicted: Vec<f64> = Vec::new();
         for k in start + 1..experiment.len() {
             let mut x = Vec::new();
@@ -213,7 +228,9 @@ fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
                     scale["mean"].as_f64().expect("mean"),
                     scale["std"].as_f64().expect("std"),
                 );
-                let step = k - start - 1;
+                let Some(step) = (k - start - 1).checked_sub(hidden_steps) else {
+                    continue;
+                };
                 let physical = |value: f64| value * std + mean;
                 assert!((physical(y[output].0) - band.centre[output][step]).abs() < 1e-12);
                 assert!((physical(bounds[output].0) - band.lower[output][step]).abs() < 1e-12);
@@ -221,7 +238,7 @@ fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
             }
             predicted.extend(y.into_iter().map(|y| y.0));
         }
-        assert_eq!(predicted.len(), band.len() * recipe.outputs);
+        assert_eq!(predicted.len(), (band.len() + hidden_steps) * recipe.outputs);
     }
 }
 

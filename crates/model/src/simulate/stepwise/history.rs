@@ -41,7 +41,7 @@ impl HistoryNeeds {
             outputs: match initial {
                 InitialState::ZeroPadded => 1,
                 InitialState::Measured => lags.ny,
-                InitialState::Warmup(steps) => steps + 1,
+                InitialState::Warmup(steps) | InitialState::History(steps) => steps + 1,
             },
         }
     }
