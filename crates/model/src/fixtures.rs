@@ -191,6 +191,7 @@ impl Recipe {
                 },
                 calibration: None,
                 region: None,
+                horizons: None,
             },
             config: FitConfig::default().with(|config| {
                 config.model = match self.kind {

@@ -5,6 +5,7 @@ use intervalid_interval::Real;
 
 use crate::band::calibration::{Calibration, OnlineBand};
 use crate::band::extrapolation::TrainingRegion;
+use crate::band::horizon::HorizonScales;
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
 
@@ -23,6 +24,8 @@ pub struct ModelInterface {
     pub calibration: Option<Calibration>,
     /// Where it was fitted, if that is known.
     pub region: Option<TrainingRegion>,
+    /// How the band shrinks a few samples after a measurement, if that is known.
+    pub horizons: Option<HorizonScales>,
 }
 
 /// Half-widths below this share of an output's standard deviation count as none.
@@ -39,6 +42,7 @@ impl ModelInterface {
             normaliser,
             calibration: None,
             region: None,
+            horizons: None,
         }
     }
 

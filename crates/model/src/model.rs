@@ -5,6 +5,7 @@ use std::path::Path;
 use intervalid_data::{ArxModel, Dataset, Lags, Normaliser, Part, Split, replace_file};
 
 use crate::band::calibration::{Calibration, online_bands};
+use crate::band::horizon::HorizonScales;
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
 use crate::error::{ModelError, Result};
@@ -238,7 +239,7 @@ impl Model {
         &self.body
     }
 
-    fn fitted(&self) -> Fitted<'_, Body> {
+    pub(crate) fn fitted(&self) -> Fitted<'_, Body> {
         Fitted {
             interface: &self.interface,
             config: &self.config,
@@ -283,6 +284,8 @@ impl Model {
                 .map_err(|reason| ModelError::option("calibration", reason, "one sound scaling per output"))?;
         }
         self.interface.calibration = calibration;
+        // They are relative to the band as it was scaled before.
+        self.interface.horizons = None;
         Ok(self)
     }
 
@@ -294,6 +297,10 @@ impl Model {
         let bands = self.simulate(dataset, part)?;
         self.interface.region = self.interface.region_of(dataset, &bands, self.config.lags)?;
         Ok(self)
+    }
+
+    pub(crate) fn set_horizons(&mut self, horizons: Option<HorizonScales>) {
+        self.interface.horizons = horizons;
     }
 
     /// The same model with a band for another coverage, where that needs no training: the Gaussian baselines.

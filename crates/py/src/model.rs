@@ -133,12 +133,15 @@ impl Model {
     /// Predicted samples at the start of a run that are led by measured outputs.
     #[getter]
     fn warmup(&self) -> usize {
-        self.model.config().initial.unscored()
+        let initial = self.model.config().initial;
+        // A history is no part of the run.
+        initial.unscored() - initial.looks_back()
     }
 
     /// Free runs: per segment a dict with `experiment`, `first`, `warmup`, `diverged_at` and, per output, `lower`, `mean` and
-    /// `upper`. With `online` the band follows the measured outputs; `recursion` is `recentred`, `full` or a number of steps.
-    #[pyo3(signature = (record, segments=None, *, online=false, recursion=None))]
+    /// `upper`. With `online` the band follows the measured outputs; `recursion` is `recentred`, `full` or a number of steps; `horizon`
+    /// predicts so many samples ahead of measurements instead.
+    #[pyo3(signature = (record, segments=None, *, online=false, recursion=None, horizon=None))]
     fn simulate<'py>(
         &self,
         py: Python<'py>,
@@ -146,14 +149,16 @@ impl Model {
         segments: Segments,
         online: bool,
         recursion: Option<Recursion>,
+        horizon: Option<usize>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let part = record.part(segments).map_err(error::data)?;
         let dataset = &record.dataset;
         let (bands, flags) = py
             .detach(|| {
-                let bands = match recursion {
-                    None => self.model.simulate(dataset, &part)?,
-                    Some(recursion) => self.model.simulate_with(dataset, &part, recursion.into())?,
+                let bands = match (recursion, horizon) {
+                    (_, Some(horizon)) => self.model.predict_ahead(dataset, &part, horizon)?,
+                    (None, None) => self.model.simulate(dataset, &part)?,
+                    (Some(recursion), None) => self.model.simulate_with(dataset, &part, recursion.into())?,
                 };
                 let bands = match online {
                     true => self.model.online(dataset, &bands)?,

@@ -83,6 +83,11 @@ impl Simulator {
         self.simulator.observe(&outputs).map_err(error::model)
     }
 
+    /// What was then measured, for predictions from it.
+    fn correct(&mut self, outputs: Vec<f64>) -> PyResult<()> {
+        self.simulator.correct(&outputs).map_err(error::model)
+    }
+
     /// The same simulation, to go on independently.
     fn copy(&self) -> Self {
         Self {

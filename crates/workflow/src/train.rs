@@ -135,6 +135,7 @@ impl FitRequest {
             Self::One { config, calibrate } => one(dataset, split, config, *calibrate, options)?,
             Self::Search(config) => searched(dataset, split, config, options)?,
         };
+        let model = model.with_horizons(dataset, &split.train.followed_by(&split.validation))?;
         Ok(Trained {
             request: self.clone(),
             model,

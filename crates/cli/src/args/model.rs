@@ -61,6 +61,9 @@ pub(crate) struct PredictArgs {
     /// Add the band whose scale follows the measured outputs, sample by sample; plots show it
     #[arg(long)]
     pub(crate) online: bool,
+    /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
+    #[arg(long, value_name = "K", conflicts_with = "online")]
+    pub(crate) horizon: Option<usize>,
     /// Accept a simulation that diverges; without it that is a failure (exit code 1), with what was predicted before written all the same
     #[arg(long)]
     pub(crate) allow_divergence: bool,
@@ -87,6 +90,9 @@ pub(crate) struct EvaluateArgs {
     /// Evaluate the band whose scale follows the measured outputs; point predictions are the same
     #[arg(long)]
     pub(crate) online: bool,
+    /// Evaluate predictions K samples ahead, each made from the measured outputs up to then
+    #[arg(long, value_name = "K", conflicts_with = "online")]
+    pub(crate) horizon: Option<usize>,
 }
 
 /// Arguments of `explain`.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::load::{model, simulate};
 use crate::args::{EvaluateArgs, GlobalArgs};
 use crate::error::Failure;
+use crate::format::count;
 use crate::output::Output;
 use crate::summary;
 
@@ -18,8 +19,11 @@ struct Report<'a> {
     dataset: &'a str,
     model: ModelKind,
     coverage: f64,
-    /// `offline`, or `online` for the band whose scale follows the measured outputs.
+    /// `offline`, `online` for the band whose scale follows the measured outputs, `ahead` for predictions with a horizon.
     band: &'static str,
+    /// Samples ahead, with `--horizon`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    horizon: Option<usize>,
     #[serde(flatten)]
     metrics: &'a Evaluation,
     /// Per output.
@@ -32,20 +36,33 @@ struct Report<'a> {
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let model = model(&args.model, output)?;
     let mut simulation = output.working("simulating", || {
-        simulate((&args.model, &model), &args.data, args.part, global, output)
+        simulate(
+            (&args.model, &model),
+            &args.data,
+            (args.part, args.horizon),
+            global,
+            output,
+        )
     })?;
-    let band = if args.online { "online" } else { "offline" };
+    let band = match (args.online, args.horizon) {
+        (true, _) => "online",
+        (false, Some(_)) => "ahead",
+        (false, None) => "offline",
+    };
     if args.online {
         simulation.bands = model.online(&simulation.dataset, &simulation.bands)?;
     }
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
     if !output.is_json() {
+        let how = match args.horizon {
+            None => format!("free run over {} samples, {band} band", evaluation.all.n),
+            Some(samples) => format!("{} predictions {} ahead", evaluation.all.n, count(samples, "sample")),
+        };
         output.story(format_args!(
-            "{} on {}, free run over {} samples, {band} band:",
+            "{} on {}, {how}:",
             model.kind(),
-            simulation.dataset.name(),
-            evaluation.all.n
+            simulation.dataset.name()
         ))?;
         // The model knows the units even where its columns are asked for by name.
         return summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output);
@@ -61,6 +78,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         model: model.kind(),
         coverage,
         band,
+        horizon: args.horizon,
         metrics: &evaluation,
         rolling,
         horizons,

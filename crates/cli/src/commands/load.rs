@@ -53,11 +53,11 @@ pub(super) struct Simulation {
     pub(super) bands: Vec<Band>,
 }
 
-/// Simulates the part of the data that was asked for. Columns are those of the model unless the user names others.
+/// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
 pub(super) fn simulate(
     (path, model): (&Path, &Model),
     data: &DataArgs,
-    part: PartName,
+    (part, horizon): (PartName, Option<usize>),
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<Simulation, Failure> {
@@ -87,6 +87,9 @@ pub(super) fn simulate(
         count(part.samples(), "sample"),
         count(part.segments().len(), "piece"),
     ));
-    let bands = model.simulate(&dataset, &part)?;
+    let bands = match horizon {
+        None => model.simulate(&dataset, &part)?,
+        Some(samples) => model.predict_ahead(&dataset, &part, samples)?,
+    };
     Ok(Simulation { dataset, part, bands })
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::load::{Simulation, model, model_file, simulate};
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
+use crate::format::count;
 use crate::output::Output;
 use crate::plot;
 use crate::predictions::{Extras, predictions_csv};
@@ -20,6 +21,9 @@ struct Report<'a> {
     dataset: &'a str,
     model: ModelKind,
     coverage: f64,
+    /// Samples ahead, with `--horizon`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    horizon: Option<usize>,
     metrics: Evaluation,
     /// Of the adaptive band, with `--online`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +69,13 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         .transpose()?;
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
     let simulation = output.working("simulating", || {
-        simulate((&args.model, &model), &args.data, args.part, global, output)
+        simulate(
+            (&args.model, &model),
+            &args.data,
+            (args.part, args.horizon),
+            global,
+            output,
+        )
     })?;
     let online = match args.online {
         true => Some(model.online(&simulation.dataset, &simulation.bands)?),
@@ -78,7 +88,15 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     };
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
     if let Some(plot) = &plot {
-        let title = format!("{} on {}", model.kind(), simulation.dataset.name());
+        let title = match args.horizon {
+            None => format!("{} on {}", model.kind(), simulation.dataset.name()),
+            Some(samples) => format!(
+                "{} on {}, {} ahead",
+                model.kind(),
+                simulation.dataset.name(),
+                count(samples, "sample")
+            ),
+        };
         let bands = online.as_deref().unwrap_or(&simulation.bands);
         plot.write(&plot::bands(&title, &model, &simulation.dataset, bands)?)?;
     }
@@ -111,6 +129,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             dataset: simulation.dataset.name(),
             model: model.kind(),
             coverage: model.config().coverage,
+            horizon: args.horizon,
             metrics: evaluate(&simulation.dataset, &simulation.bands, model.config().coverage)?,
             metrics_online: match &online {
                 Some(bands) => Some(evaluate(&simulation.dataset, bands, model.config().coverage)?),

@@ -425,11 +425,11 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["predict"],
-        "input output experiment sample-time split delimiter decimal missing part online allow-divergence out plot",
+        "input output experiment sample-time split delimiter decimal missing part online horizon allow-divergence out plot",
     ),
     (
         &["evaluate"],
-        "input output experiment sample-time split delimiter decimal missing part online",
+        "input output experiment sample-time split delimiter decimal missing part online horizon",
     ),
     (&["explain"], "out"),
     (&["export"], "to out precision fmi no-binary force"),

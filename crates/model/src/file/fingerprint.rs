@@ -8,6 +8,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::band::calibration::Scaling;
+use crate::band::horizon::HorizonScales;
 use crate::error::{ModelError, Result};
 use crate::family::body::ParameterSets;
 use crate::kind::{ModelKind, Precision};
@@ -33,6 +34,8 @@ struct Identity<'a> {
     normaliser: &'a Normaliser,
     calibration: Option<&'a [Scaling]>,
     half_width: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    horizons: Option<&'a HorizonScales>,
 }
 
 impl Model {
@@ -59,6 +62,7 @@ impl Model {
             normaliser: &interface.normaliser,
             calibration: interface.calibration.as_ref().map(|found| found.outputs.as_slice()),
             half_width: self.body().half_width(),
+            horizons: interface.horizons.as_ref(),
         };
         let mut hash = Sha256::new();
         hash.update(serde_json::to_vec(&identity).map_err(|source| ModelError::Serialise {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::band::calibration::Calibration;
 use crate::band::extrapolation::TrainingRegion;
+use crate::band::horizon::HorizonScales;
 use crate::config::FitConfig;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind};
@@ -44,6 +45,8 @@ pub(super) struct Header {
     pub(super) calibration: Option<Calibration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) region: Option<TrainingRegion>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) horizons: Option<HorizonScales>,
     pub(super) config: FitConfig,
 }
 
@@ -57,6 +60,7 @@ impl Header {
             normaliser,
             calibration,
             region,
+            horizons,
         } = model.interface().clone();
         Self {
             format: FORMAT,
@@ -78,6 +82,7 @@ impl Header {
             members: model.members(),
             calibration,
             region,
+            horizons,
             config: config.clone(),
         }
     }
@@ -90,6 +95,7 @@ impl Header {
             normaliser: self.normaliser.clone(),
             calibration: self.calibration.clone(),
             region: self.region.clone(),
+            horizons: self.horizons.clone(),
         }
     }
 }
@@ -197,6 +203,9 @@ fn check_header(header: &Header) -> Result<(), String> {
     }
     if let Some(region) = &header.region {
         region.check(header.channels.inputs.len(), header.channels.outputs.len())?;
+    }
+    if let Some(horizons) = &header.horizons {
+        horizons.check(header.channels.outputs.len())?;
     }
     let mut seen = HashSet::new();
     let Channels { inputs, outputs } = &header.channels;

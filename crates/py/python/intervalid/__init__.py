@@ -34,6 +34,7 @@ from .estimators import (
 from .prediction import Prediction, Sample
 from .record import Record, available_data, load_data
 from .simulator import Simulator, Step
+from .state_space import IntervalStateSpace
 
 __all__ = [
     "ARX",
@@ -49,6 +50,7 @@ __all__ = [
     "Estimator",
     "IntervalLSTM",
     "IntervalNODE",
+    "IntervalStateSpace",
     "IntervalidError",
     "Prediction",
     "Record",

@@ -201,8 +201,8 @@ class Estimator:
         """Simulates: the outputs for the inputs u, each with its interval, as a :class:`Prediction`.
 
         y0 are the measured outputs of the first samples of u, which the free run starts from: at least
-        :attr:`initial_outputs_` of them (one with ``initial="zero"``, n_y with ``"measured"``, N+1 with ``"warmup:N"``). The run
-        starts after the last of them. A list of experiments gives a list of predictions; a :class:`Record` brings its own y0.
+        :attr:`initial_outputs_` of them (one with ``initial="zero"``, n_y with ``"measured"``, N+1 with ``"warmup:N"`` or
+        ``"history:N"``). The run starts after the last of them. A list of experiments gives a list of predictions; a :class:`Record` brings its own y0.
         """
         return self._predict(u, y0, None)
 
@@ -269,10 +269,24 @@ class Estimator:
         Its scale widens after a miss and narrows after a hit, and each sample's band knows only the samples before it. The
         point predictions are the same free run.
         """
+        return self._predict_measured(u, y, online=True)
+
+    def predict_ahead(self, u: ArrayLike | Record, y: ArrayLike | None = None, *, horizon: int = 1) -> Any:
+        """Predictions ``horizon`` samples ahead over all of u, each made from the measured outputs y up to then.
+
+        The band is that of this horizon. ``intervalid predict --horizon`` gives the same numbers.
+        """
+        if horizon < 1:
+            raise OptionError(f"horizon = {horizon}: expected at least 1 sample ahead")
+        return self._predict_measured(u, y, horizon=horizon)
+
+    def _predict_measured(
+        self, u: ArrayLike | Record, y: ArrayLike | None, *, online: bool = False, horizon: int | None = None
+    ) -> Any:
         model = self._fitted()
         record, several = self._measured(u, y)
         need = model.initial_outputs
-        runs = model.simulate(record, online=True)
+        runs = model.simulate(record, online=online, horizon=horizon)
         starts = [
             Table([record.output(number, i)[:need] for i in range(self.n_outputs_)], None)
             for number in range(len(record.experiments))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from ._base import Callback, Estimator, read_model
+from .state_space import IntervalStateSpace
 
 
 class _IntervalNetwork(Estimator):
@@ -262,8 +263,9 @@ class IntervalNODE(_IntervalNetwork):
         Input taps beyond the first, dead time and output lags; None searches them.
     hidden : sequence of int
         Widths of the hidden layers.
-    initial : "zero", "measured" or "warmup:N"
-        What a simulation knows of the outputs at its start: the first one, the last n_y, or N+1 that lead it.
+    initial : "zero", "measured", "warmup:N" or "history:N"
+        What a simulation knows of the outputs at its start: the first one, the last n_y, or N+1 that lead it, which belong to
+        the simulation ("warmup") or lie before it ("history").
     coverage : float
         Share of the samples that the band should hold.
     epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging
@@ -518,6 +520,7 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     for estimator in (
         IntervalNODE,
         IntervalLSTM,
+        IntervalStateSpace,
         BayesianNODE,
         BayesianLSTM,
         DropoutNODE,

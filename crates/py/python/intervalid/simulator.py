@@ -92,6 +92,11 @@ class Simulator:
         """What was then measured. The online band of the next steps follows it; the simulation itself runs free."""
         self._simulator.observe(np.atleast_1d(np.asarray(y, dtype=np.float64)).tolist())
 
+    def correct(self, y: Any) -> None:
+        """What was then measured, for predictions from it: the next steps start from y instead of the predicted outputs, and the
+        observer of a state-space model corrects its states. Their band is that of predictions one sample ahead, two, and so on."""
+        self._simulator.correct(np.atleast_1d(np.asarray(y, dtype=np.float64)).tolist())
+
     def copy(self) -> Simulator:
         """The same simulation, to go on independently: what if the inputs were these?"""
         return copying.copy(self)

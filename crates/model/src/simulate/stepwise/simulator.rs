@@ -49,6 +49,10 @@ pub struct Simulator {
     /// Steps since the start; none before it.
     steps: Option<u64>,
     awaits_measurement: bool,
+    /// Steps since the outputs were last corrected; none in a free run.
+    since_correction: Option<u64>,
+    /// Whether the outputs of the last step may still be corrected.
+    awaits_correction: bool,
     diverged: bool,
     /// `[lower, y, upper]` of every output.
     bounds: Vec<[f64; 3]>,
@@ -97,6 +101,8 @@ impl Simulator {
             interface,
             steps: None,
             awaits_measurement: false,
+            since_correction: None,
+            awaits_correction: false,
             diverged: false,
             bounds: vec![[0.0; 3]; outputs],
             y: zeros.clone(),
@@ -146,6 +152,8 @@ impl Simulator {
             *online = self.interface.online_band(output, self.coverage);
         }
         self.awaits_measurement = false;
+        self.since_correction = None;
+        self.awaits_correction = false;
         self.diverged = false;
         self.steps = Some(0);
         // The outputs at the end of the history are those of the warm-up.
@@ -189,11 +197,25 @@ impl Simulator {
         if !self.engine.step(&self.interface, &mut self.bounds) {
             self.diverged = true;
             self.awaits_measurement = false;
+            self.awaits_correction = false;
             return Err(ModelError::RunDiverged { step: steps + 1 });
         }
+        self.since_correction = self.since_correction.map(|steps| steps + 1);
+        let horizons = self.interface.horizons.as_ref();
+        let horizon = self
+            .since_correction
+            .map(|steps| usize::try_from(steps).unwrap_or(usize::MAX));
+        let ahead = horizons.zip(horizon);
         for (output, &[lower, y, upper]) in self.bounds.iter().enumerate() {
             let (lower, upper) = match &self.interface.calibration {
                 Some(calibration) => calibration.outputs[output].bounds(lower, y, upper),
+                None => (lower, upper),
+            };
+            let (lower, upper) = match ahead {
+                Some((scales, horizon)) => {
+                    let scale = scales.at(horizon, output);
+                    (y - scale * (y - lower), y + scale * (upper - y))
+                }
                 None => (lower, upper),
             };
             let (online_lower, online_upper) = self.online[output].bounds(lower, y, upper);
@@ -204,6 +226,7 @@ impl Simulator {
             self.online_upper[output] = online_upper;
         }
         self.awaits_measurement = true;
+        self.awaits_correction = true;
         Ok(self.prediction())
     }
 
@@ -237,6 +260,27 @@ impl Simulator {
         Ok(())
     }
 
+    /// What was then measured, for predictions from it: the next steps start from these outputs instead of the predicted ones, and a
+    /// state-space model's observer corrects its states. Their band is that of predictions one sample ahead, two, and so on
+    /// ([`HorizonScales`](crate::HorizonScales)), as [`Model::predict_ahead`] gives it; where the model does not know that, it is the
+    /// free run's. [`observe`](Self::observe) may be called as well.
+    ///
+    /// # Errors
+    /// If there is another number of outputs or one is not finite, and if no step came since the start or the last correction. The
+    /// simulation stays as it was.
+    pub fn correct(&mut self, measured: &[f64]) -> Result<()> {
+        check_sample("measured outputs", "measured output", measured, &self.interface.outputs)?;
+        if !self.awaits_correction {
+            return Err(ModelError::NotNow(
+                "a correction belongs to the step before it: call step first, then correct once",
+            ));
+        }
+        self.awaits_correction = false;
+        self.since_correction = Some(0);
+        self.engine.push_measured(&self.interface, measured, true);
+        Ok(())
+    }
+
     /// All that the simulation remembers, to go on later.
     #[must_use]
     pub fn state(&self) -> SimulatorState {
@@ -245,6 +289,8 @@ impl Simulator {
             model: self.fingerprint.clone(),
             steps: self.steps,
             awaits_measurement: self.awaits_measurement,
+            since_correction: self.since_correction,
+            awaits_correction: self.awaits_correction,
             diverged: self.diverged,
             inputs,
             members,
@@ -285,6 +331,8 @@ impl Simulator {
         self.engine.restore(&state.inputs, &state.members);
         self.steps = state.steps;
         self.awaits_measurement = state.awaits_measurement;
+        self.since_correction = state.since_correction;
+        self.awaits_correction = state.awaits_correction;
         self.diverged = state.diverged;
         Ok(())
     }

@@ -14,6 +14,12 @@ pub struct SimulatorState {
     pub(super) steps: Option<u64>,
     /// Whether a measurement of the last step may still come.
     pub(super) awaits_measurement: bool,
+    /// Steps since the outputs were last corrected; none in a free run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) since_correction: Option<u64>,
+    /// Whether the outputs of the last step may still be corrected.
+    #[serde(default)]
+    pub(super) awaits_correction: bool,
     /// Whether all runs have left every sensible range.
     pub(super) diverged: bool,
     /// Newest first, normalised.
