@@ -119,6 +119,7 @@ fn prepare(folder: &Folder) {
         folder.write(&format!("{name}.csv"), table(&tank(samples, seed), ["valve", "level"]));
     }
     folder.write("record.csv", table(&tank(300, 10), ["u", "y"]));
+    folder.write("tanks.csv", table(&tank(600, 11), ["u", "y"]));
     let german = table(&tank(300, 5), ["valve", "level"])
         .replace(',', ";")
         .replace('.', ",");
@@ -247,6 +248,7 @@ macro_rules! pages {
 pages! {
     your_own_csv: "your-own-csv.md",
     choosing_lags: "choosing-lags.md",
+    which_model: "which-model.md",
     cascade_or_joint: "cascade-or-joint.md",
     reading_the_report: "reading-the-report.md",
     what_coverage_means: "what-coverage-means.md",
