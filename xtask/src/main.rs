@@ -1,5 +1,6 @@
 //! Developer tasks, started as `cargo xtask TASK`. Nothing is installed system-wide and nothing outside `target/` is written.
 
+mod bench_accuracy;
 mod bench_peers;
 mod deploy;
 mod python;
@@ -17,6 +18,8 @@ usage: cargo xtask TASK [options]
   test --list            names of the steps
   bench-peers [--rounds N] [--seconds S] [--torch-index URL] [--peers-only]
                          one training iteration here, in JAX and in PyTorch, as a Markdown table
+  bench-accuracy --data DIR [--record NAME]… [--budget TIME] [--peers arx,frols,jax|none]
+                         default fits of a folder's records beside peers, over their test parts, as a Markdown table
 
 `test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a
 failure, except for the advisory check, which needs a database from the network.";
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
     }
     let result = match task {
         "test" => test::run(options),
+        "bench-accuracy" => bench_accuracy::run(options),
         "bench-peers" => bench_peers::run(options),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
