@@ -86,7 +86,7 @@ fn search(info: &SearchInfo, output: &Output) -> Result<(), Failure> {
     for finding in &info.findings {
         output.story(format_args!("  {}: {}", finding.kind.name(), finding.text))?;
     }
-    output.story("\nCandidates on held-out blocks, in standard deviations of the output; less score is better:")?;
+    output.story("\nCandidates on held-out data, in standard deviations of the output; less score is better:")?;
     let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| significant(value, 3));
     let rows = info.candidates.iter().take(SHOWN).map(|candidate| {
         vec![

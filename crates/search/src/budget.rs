@@ -1,22 +1,49 @@
-//! What a search may still do.
+//! What a search may still do: work, time, and whether anybody still wants it.
+//!
+//! Work is counted in multiplications, so that it is the same on every machine; [`WORK`] ends a search that nobody limits. A
+//! deadline ends it earlier, and leaves time for what must follow: the fits on everything, margins and held-out bands.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use intervalid_model::{Control, Progress};
 
 use crate::config::SearchOptions;
 use crate::error::{Result, SearchError};
 
+/// Multiplications of a search without a deadline: about two minutes on two cores of 2026.
+pub(crate) const WORK: f64 = 1e12;
+/// Seconds per multiplication before any has been timed, slow rather than fast.
+const FIRST_PACE: f64 = 4e-10;
+/// Progress by less than this is not told: a step of exploration takes a millisecond.
+const NEWS: f64 = 5e-4;
+/// Share of the time given that is kept for the end, at the least.
+const LEAST_RESERVE: f64 = 0.03;
+
 /// Work done, time left, and whether the user wants to stop. Shared by all threads.
 pub(crate) struct Budget<'a> {
     pub(crate) threads: usize,
     control: Control<'a>,
+    started: Instant,
     cancelled: AtomicBool,
     /// Whether the deadline has done its part.
     is_lifted: AtomicBool,
-    /// Multiplications in normal equations, done and expected.
-    work: Mutex<(f64, f64)>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Multiplications so far.
+    work: f64,
+    /// Multiplications that were timed, and the seconds of one thread that they took.
+    timed: (f64, f64),
+    /// Multiplications that the end of the search will take, and how many threads can share them.
+    reserved: f64,
+    /// The largest share so far.
+    share: f64,
+    /// What the observer was told last.
+    told: (&'static str, f64),
 }
 
 impl<'a> Budget<'a> {
@@ -24,28 +51,47 @@ impl<'a> Budget<'a> {
         Self {
             threads: options.threads.max(1),
             control: options.control,
+            started: Instant::now(),
             cancelled: AtomicBool::new(false),
             is_lifted: AtomicBool::new(false),
-            work: Mutex::new((0.0, 0.0)),
+            state: Mutex::new(State::default()),
         }
-    }
-
-    /// Announces work, for the share that is shown.
-    pub(crate) fn expect(&self, work: f64) {
-        self.lock().1 += work;
     }
 
     /// Files work and tells the observer; false when the user wants to stop.
     pub(crate) fn did(&self, work: f64, step: &'static str) -> bool {
-        let share = {
-            let mut all = self.lock();
-            all.0 += work;
-            (all.0 / all.1.max(f64::MIN_POSITIVE)).min(1.0)
+        let news = {
+            let mut state = self.lock();
+            state.work += work;
+            let of_work = state.work / (WORK + state.reserved);
+            state.share = of_work.max(self.share_of_time()).min(1.0).max(state.share);
+            let (told_step, told_share) = state.told;
+            let is_news = told_step != step || state.share >= told_share + NEWS;
+            if is_news {
+                state.told = (step, state.share);
+            }
+            is_news.then_some(state.share)
         };
-        if !self.control.tell(&Progress::Share { step, share }) {
+        let goes_on = match news {
+            Some(share) => self.control.tell(&Progress::Share { step, share }),
+            None => !self.control.is_cancelled(),
+        };
+        if !goes_on {
             self.cancelled.store(true, Ordering::SeqCst);
         }
         !self.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Files how long a thread took for some work, for the estimate of what the end will take.
+    pub(crate) fn took(&self, work: f64, time: Duration) {
+        let mut state = self.lock();
+        state.timed.0 += work;
+        state.timed.1 += time.as_secs_f64();
+    }
+
+    /// Keeps time for so many multiplications of one thread after another at the end.
+    pub(crate) fn reserve(&self, work: f64) {
+        self.lock().reserved = work;
     }
 
     /// From now on time does not matter: what is left must be the same whether it ran out or not.
@@ -53,9 +99,30 @@ impl<'a> Budget<'a> {
         self.is_lifted.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the time is up.
+    /// Whether the time is up, but for what the end will take.
     pub(crate) fn is_over(&self) -> bool {
-        !self.is_lifted.load(Ordering::SeqCst) && self.control.is_late()
+        let Some(deadline) = self.control.deadline else {
+            return false;
+        };
+        if self.is_lifted.load(Ordering::SeqCst) {
+            return false;
+        }
+        let kept = {
+            let state = self.lock();
+            let pace = match state.timed.0 > 0.0 {
+                true => state.timed.1 / state.timed.0,
+                false => FIRST_PACE,
+            };
+            state.reserved * pace
+        };
+        let given = deadline.saturating_duration_since(self.started).as_secs_f64();
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        left <= kept.max(LEAST_RESERVE * given)
+    }
+
+    /// Whether a search has done what it does where nobody limits it; the same on every machine.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.lock().work >= WORK
     }
 
     /// Fails once the user wants to stop.
@@ -68,10 +135,46 @@ impl<'a> Budget<'a> {
 
     /// Work done so far.
     pub(crate) fn work(&self) -> f64 {
-        self.lock().0
+        self.lock().work
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, (f64, f64)> {
-        self.work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn share_of_time(&self) -> f64 {
+        self.control.deadline.map_or(0.0, |deadline| {
+            let given = deadline.saturating_duration_since(self.started).as_secs_f64();
+            self.started.elapsed().as_secs_f64() / given.max(f64::MIN_POSITIVE)
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_end_takes_is_kept_back_and_work_ends_a_search_without_a_deadline() {
+        let deadline = Instant::now() + Duration::from_secs(1000);
+        let options = SearchOptions {
+            control: Control {
+                deadline: Some(deadline),
+                ..Control::default()
+            },
+            ..SearchOptions::default()
+        };
+        let budget = Budget::new(&options);
+        assert!(!budget.is_over());
+        // At a millisecond per multiplication 900 000 of them take 900 of the 1000 seconds, and 1 100 000 are too many.
+        budget.took(10.0, Duration::from_millis(10));
+        budget.reserve(900_000.0);
+        assert!(!budget.is_over());
+        budget.reserve(1_100_000.0);
+        assert!(budget.is_over());
+        budget.lift();
+        assert!(!budget.is_over());
+        assert!(budget.did(0.99 * WORK, "networks") && !budget.is_spent());
+        assert!(budget.did(0.02 * WORK, "networks") && budget.is_spent());
     }
 }

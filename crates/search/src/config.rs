@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 ///
 /// | field | default | meaning |
 /// |---|---|---|
-/// | `model` | none | only models of this kind: `arx`, `inode` or `ilstm` |
+/// | `model` | none | only models of this kind: `arx`, `inode`, `iss` or `ilstm` |
 /// | `lags` | none | only these lags |
-/// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up |
+/// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up, of `iss` from history |
 /// | `coverage` | 0.9 | share of samples that the band should hold |
-/// | `rounds` | 3 | most rounds of networks; fewer are faster |
+/// | `rounds` | 1000 | most rounds; fewer are faster: linear state-space models, three rounds of lagged networks, and each recipe of a network with hidden states are one each |
 /// | `precision` | f32 | of the network that is kept; the search itself is in f64 |
 /// | `seed` | 1 | of everything random |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,13 +26,17 @@ pub struct SearchConfig {
     pub initial: Option<InitialState>,
     /// Share of samples that the band should hold.
     pub coverage: f64,
-    /// Most rounds of networks.
+    /// Most rounds; 0 leaves linear models on lagged outputs alone. A search ends before them when its work is done or nothing more
+    /// is gained.
     pub rounds: usize,
     /// Type of the numbers of a network.
     pub precision: Precision,
     /// Seed of everything random.
     pub seed: u64,
 }
+
+/// More than any search takes.
+const MOST_ROUNDS: usize = 1000;
 
 impl Default for SearchConfig {
     fn default() -> Self {
@@ -41,7 +45,7 @@ impl Default for SearchConfig {
             lags: None,
             initial: None,
             coverage: 0.9,
-            rounds: 3,
+            rounds: MOST_ROUNDS,
             precision: Precision::F32,
             seed: 1,
         }
@@ -52,7 +56,10 @@ impl SearchConfig {
     /// Whether models of this kind are among those that a search tries.
     #[must_use]
     pub fn searches(model: ModelKind) -> bool {
-        matches!(model, ModelKind::Arx | ModelKind::Inode | ModelKind::Ilstm)
+        matches!(
+            model,
+            ModelKind::Arx | ModelKind::Inode | ModelKind::Iss | ModelKind::Ilstm
+        )
     }
 
     /// Checks every range that does not depend on the data.
@@ -61,17 +68,25 @@ impl SearchConfig {
     /// [`ModelError::Option`] naming the first option outside its range.
     pub fn check(&self) -> Result<(), ModelError> {
         if let Some(model) = self.model.filter(|&model| !Self::searches(model)) {
-            let expected = "arx, inode or ilstm, which are searched";
+            let expected = "arx, inode, iss or ilstm, which are searched";
             return Err(ModelError::option("model", model, expected));
         }
-        if self.rounds > 3 {
-            return Err(ModelError::option("rounds", self.rounds, "at most 3"));
+        if self.rounds > MOST_ROUNDS {
+            return Err(ModelError::option("rounds", self.rounds, "at most 1000"));
         }
         if let Some(lags) = self.lags {
             Lags::new(lags.nx, lags.nd, lags.ny)?;
         }
         let lags = self.lags.unwrap_or(Lags { nx: 0, nd: 0, ny: 1 });
         self.fit_config(ModelKind::Arx, lags, self.initial()).check()
+    }
+
+    /// Whether models with hidden states are among the candidates: they have no lags, and need history to start.
+    pub(crate) fn searches_hidden_states(&self) -> bool {
+        match self.model {
+            None => self.lags.is_none() && self.initial.is_none_or(|initial| initial.unscored() > 0),
+            Some(model) => model == ModelKind::Iss,
+        }
     }
 
     /// How simulations start that have no state but their outputs.
@@ -100,7 +115,7 @@ impl SearchConfig {
 pub struct SearchOptions<'a> {
     /// Most threads; 0 is one.
     pub threads: usize,
-    /// Told of progress now and then, from any thread. Rounds that are not done by its deadline are left out; fitting the winner
-    /// comes on top.
+    /// Told of progress now and then, from any thread. Rounds that are not done early enough before its deadline to finish the
+    /// winner are left out.
     pub control: Control<'a>,
 }

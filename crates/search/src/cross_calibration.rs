@@ -22,7 +22,7 @@ pub fn calibrate_on_blocks(
     threads: usize,
     control: Control<'_>,
 ) -> Result<Model> {
-    let folds = Folds::new(dataset, split)?;
+    let folds = Folds::blocks(dataset, split)?;
     let config = FitConfig {
         lag_search: false,
         ..model.config().clone()

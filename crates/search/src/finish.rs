@@ -1,17 +1,17 @@
 //! From the chosen candidate to a calibrated model.
 
-use intervalid_data::{Dataset, Normaliser, Part, Split};
+use intervalid_data::{Dataset, Part, Split, WindowConfig};
 use intervalid_model::{
     Band, BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface, ModelKind,
-    Schedule, align, calibrate, fit_margins, initial_margins, mean_band, quantile, spread_factor,
+    Schedule, align, calibrate, fit_margins_in_units, initial_margins_in_units, mean_band, quantile, spread_factor,
 };
 
 use crate::budget::Budget;
 use crate::config::SearchConfig;
+use crate::cross_calibration::without;
 use crate::error::Result;
-use crate::folds::Folds;
+use crate::folds::{BLOCKS, Folds};
 use crate::linear::{LinearCandidate, fit_linear};
-use crate::networks::NetworkCandidate;
 use crate::parallel::map_parallel;
 use crate::score::shaped_score;
 
@@ -22,7 +22,7 @@ pub(crate) fn finish_linear(
     chosen: &LinearCandidate,
 ) -> Result<(Model, Calibration)> {
     let narx = fit_linear(folds, &folds.all, config, chosen.lags, chosen.fit)?;
-    let interface = ModelInterface::new(folds.dataset, Normaliser::fit(folds.dataset, &folds.all)?);
+    let interface = ModelInterface::new(folds.dataset, folds.normaliser.clone());
     let scale = |output: usize, error: f64| interface.normaliser.outputs[output].width_to_physical(error);
     let outputs = folds.dataset.outputs().len();
     let (mut half_width, mut blocks) = (Vec::new(), Vec::new());
@@ -41,7 +41,11 @@ pub(crate) fn finish_linear(
             error,
         };
         half_width.push(half);
-        blocks.push(errors.into_iter().map(block).collect());
+        let errors: Vec<BlockScores> = errors.into_iter().map(block).collect();
+        blocks.push(match folds.is_long() {
+            true => errors.iter().flat_map(pieces).collect(),
+            false => errors,
+        });
     }
     let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
     let calibration = calibrate(&blocks, &floors, config.coverage);
@@ -57,93 +61,148 @@ pub(crate) fn finish_linear(
     Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
 }
 
-/// Margins around the networks of all folds, their mean as one model, and the scaling of its band.
-pub(crate) fn finish_networks(
-    folds: &Folds<'_>,
-    config: &SearchConfig,
-    chosen: &NetworkCandidate,
-    seconds: Option<&[Vec<f64>]>,
-    budget: &Budget<'_>,
-) -> Result<(Model, Calibration)> {
-    let first = (0..folds.folds.len()).filter_map(|fold| Some((fold, chosen.theta(fold)?.to_vec())));
-    let mut thetas: Vec<(usize, Vec<f64>)> = first.collect();
-    thetas.extend(seconds.into_iter().flatten().cloned().enumerate());
-    let trained = map_parallel(&thetas, budget.threads, |(fold, theta)| {
-        let member = margins(folds, config, chosen, *fold, theta);
-        budget.did(0.0, "margins");
-        member
-    });
-    budget.check()?;
-    let members = trained.into_iter().collect::<Result<Vec<Model>>>()?;
-    let blocks = held_out_bands(folds, &members, &thetas, spread_factor(config.coverage))?;
-    // One configuration for all, the first one's: what the others were started from is in their parameters.
-    let model = Model::ensemble(members)?;
-    let interface = model.interface();
-    let floors: Vec<f64> = blocks
-        .iter()
-        .enumerate()
-        .map(|(output, blocks)| best_floor(blocks, interface.least_half_width(output), config.coverage))
-        .collect();
-    let calibration = calibrate(&blocks, &floors, config.coverage);
-    let model = model.calibrated(Some(calibration.clone()))?;
-    Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+/// A network of the final model, or one that only calibrates it.
+pub(crate) struct Member {
+    /// The division it has not seen; none of everything.
+    pub(crate) fold: Option<usize>,
+    pub(crate) theta: Vec<f64>,
+    /// Whether it is part of the final model.
+    pub(crate) joins: bool,
+}
+
+/// Networks of one recipe, before they have margins.
+pub(crate) struct Plan {
+    /// The architecture and how simulations start; windows come later.
+    pub(crate) settings: FitConfig,
+    /// Samples of a window of margin training.
+    pub(crate) window: usize,
+    pub(crate) members: Vec<Member>,
+}
+
+/// Networks with margins, and what those that had not seen a division say about it.
+pub(crate) struct Networks {
+    members: Vec<(Option<usize>, bool, Model)>,
+    /// `[output][block]`
+    blocks: Vec<Vec<BlockScores>>,
+    /// Root mean square error on what they had not seen, in standard deviations.
+    pub(crate) held_out: f64,
+}
+
+impl Plan {
+    /// Trains margins around every network.
+    pub(crate) fn train(&self, folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> Result<Networks> {
+        let trained = map_parallel(&self.members, budget.threads, |member| {
+            let model = self.margins(folds, config, member);
+            budget.did(0.0, "margins");
+            model
+        });
+        budget.check()?;
+        let mut members = Vec::new();
+        for (member, model) in self.members.iter().zip(trained) {
+            members.push((member.fold, member.joins, model?));
+        }
+        let (blocks, held_out) = held_out_bands(folds, &members, spread_factor(config.coverage))?;
+        Ok(Networks {
+            members,
+            blocks,
+            held_out,
+        })
+    }
+
+    /// Multiplications that training margins takes, of one thread.
+    pub(crate) fn work(folds: &Folds<'_>, parameters: usize, members: usize) -> f64 {
+        let samples = MARGIN_SAMPLES.min(8 * folds.all.samples());
+        (members * MARGIN_EPOCHS * samples * parameters) as f64 * MARGIN_WORK
+    }
+}
+
+impl Networks {
+    /// Whether there are both members that saw everything and members that did not.
+    pub(crate) fn is_mixed(&self) -> bool {
+        let joins =
+            |is_of: fn(&Option<usize>) -> bool| self.members.iter().any(|(fold, joins, _)| *joins && is_of(fold));
+        joins(Option::is_none) && joins(Option::is_some)
+    }
+
+    /// The mean of the members as one model with a scaled band; `of_folds_only` leaves out those that saw everything.
+    pub(crate) fn assemble(
+        &self,
+        folds: &Folds<'_>,
+        config: &SearchConfig,
+        of_folds_only: bool,
+    ) -> Result<(Model, Calibration)> {
+        let joining = self
+            .members
+            .iter()
+            .filter(|(fold, joins, _)| *joins && (fold.is_some() || !of_folds_only));
+        // One configuration for all, the first one's: what the others were started from is in their parameters.
+        let model = Model::ensemble(joining.map(|(_, _, model)| model.clone()).collect())?;
+        let interface = model.interface();
+        let floors: Vec<f64> = self
+            .blocks
+            .iter()
+            .enumerate()
+            .map(|(output, blocks)| best_floor(blocks, interface.least_half_width(output), config.coverage))
+            .collect();
+        let calibration = calibrate(&self.blocks, &floors, config.coverage);
+        let model = model.calibrated(Some(calibration.clone()))?;
+        Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+    }
 }
 
 /// Windows whose margins are trained, in samples: more teach a few thousand margins nothing new.
 const MARGIN_SAMPLES: usize = 20_000;
 const MARGIN_EPOCHS: usize = 30;
+/// Multiplications per sample and parameter of an epoch, in the units of a search's work.
+const MARGIN_WORK: f64 = 40.0;
 
-/// Trains the margins of one network on all blocks; the one it had not seen chooses the epoch.
-fn margins(
-    folds: &Folds<'_>,
-    config: &SearchConfig,
-    chosen: &NetworkCandidate,
-    fold: usize,
-    theta: &[f64],
-) -> Result<Model> {
-    let recipe = &chosen.recipe;
-    let longest = folds
-        .all
-        .segments()
-        .iter()
-        .map(|segment| segment.len())
-        .max()
-        .unwrap_or(2);
-    let shortest = recipe.initial.unscored() + 2;
-    let length = recipe.window.min(longest / 2).max(shortest);
-    let step = (folds.all.samples() * length / MARGIN_SAMPLES).max(length / 8).max(1);
-    let split = Split {
-        train: folds.all.clone(),
-        validation: folds.folds[fold].held_out.clone(),
-        test: Part::default(),
-    };
-    let mut settings = recipe.fit_config(config, length, step).with(|config| {
-        config.training.epochs = MARGIN_EPOCHS;
-        config.training.schedule = Schedule::Cosine;
-        config.interval.margin = MarginActivation::Abs;
-    });
-    // Width is nearly proportional to small margins: two looks at it find those of the errors' size.
-    let mut ratio = 1e-3;
-    for _ in 0..2 {
+impl Plan {
+    /// Trains the margins of one network on what it was fitted to; a block of that chooses the epoch, so that what calibrates a band
+    /// has chosen nothing about it.
+    fn margins(&self, folds: &Folds<'_>, config: &SearchConfig, member: &Member) -> Result<Model> {
+        let theta = &member.theta;
+        let choosing = folds.choosing(member.fold);
+        let rest = member.fold.map_or(&folds.all, |fold| &folds.folds[fold].rest);
+        let split = Split {
+            train: without(rest, &choosing),
+            validation: choosing,
+            test: Part::default(),
+        };
+        let longest = split.train.segments().iter().map(|segment| segment.len()).max();
+        let shortest = self.settings.initial.unscored() + 2;
+        let length = self.window.min(longest.unwrap_or(2) / 2).max(shortest);
+        let step = (split.train.samples() * length / MARGIN_SAMPLES).max(length / 8).max(1);
+        let mut settings = self.settings.clone().with(|config| {
+            config.training.window = WindowConfig { length, step };
+            config.training.epochs = MARGIN_EPOCHS;
+            config.training.schedule = Schedule::Cosine;
+            config.interval.margin = MarginActivation::Abs;
+        });
+        settings.coverage = config.coverage;
+        let units = || folds.normaliser.clone();
+        // Width is nearly proportional to small margins: two looks at it find those of the errors' size.
+        let mut ratio = 1e-3;
+        for _ in 0..2 {
+            set_margins(&mut settings, ratio);
+            let model = initial_margins_in_units(units(), folds.dataset, &split, &settings, theta)?;
+            let (width, error) = width_and_error(&model, folds.dataset, &split)?;
+            ratio = (ratio * 4.0 * error / width.max(f64::MIN_POSITIVE)).clamp(1e-9, 1.0);
+        }
         set_margins(&mut settings, ratio);
-        let model = initial_margins(folds.dataset, &split, &settings, theta)?;
-        let (width, error) = width_and_error(&model, folds.dataset, &split)?;
-        ratio = (ratio * 4.0 * error / width.max(f64::MIN_POSITIVE)).clamp(1e-9, 1.0);
-    }
-    set_margins(&mut settings, ratio);
-    let start = initial_margins(folds.dataset, &split, &settings, theta)?;
-    let above = start
-        .network_parameters()
-        .into_iter()
-        .flat_map(|network| network.margin_upper);
-    let mean = above.sum::<f64>() / theta.len().max(1) as f64;
-    // Adam's steps are of the size of its rate, whatever the gradient: a share of the margins themselves.
-    settings.interval.margin_rate = 0.05 * mean / settings.training.learning_rate;
-    match fit_margins(folds.dataset, &split, &settings, theta) {
-        Ok(model) => Ok(model),
-        // Margins that will not train leave a sound band of the right size.
-        Err(ModelError::Diverged { .. }) => Ok(start),
-        Err(error) => Err(error.into()),
+        let start = initial_margins_in_units(units(), folds.dataset, &split, &settings, theta)?;
+        let above = start
+            .network_parameters()
+            .into_iter()
+            .flat_map(|network| network.margin_upper);
+        let mean = above.sum::<f64>() / theta.len().max(1) as f64;
+        // Adam's steps are of the size of its rate, whatever the gradient: a share of the margins themselves.
+        settings.interval.margin_rate = 0.05 * mean / settings.training.learning_rate;
+        match fit_margins_in_units(units(), folds.dataset, &split, &settings, theta) {
+            Ok(model) => Ok(model),
+            // Margins that will not train leave a sound band of the right size.
+            Err(ModelError::Diverged { .. }) => Ok(start),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -170,31 +229,54 @@ fn width_and_error(model: &Model, dataset: &Dataset, split: &Split) -> Result<(f
     Ok((width, error))
 }
 
-/// Bands of held-out blocks, each the mean of the networks that had not seen it: `[output][block]`.
+/// Bands of what divisions hold out, each the mean of the networks that had not seen it, `[output][block]`, and the root mean square
+/// of their errors in standard deviations. The one after the forward cut of a long record is judged in pieces.
 fn held_out_bands(
     folds: &Folds<'_>,
-    members: &[Model],
-    thetas: &[(usize, Vec<f64>)],
+    members: &[(Option<usize>, bool, Model)],
     factor: f64,
-) -> Result<Vec<Vec<BlockScores>>> {
+) -> Result<(Vec<Vec<BlockScores>>, f64)> {
     let outputs = folds.dataset.outputs().len();
     let mut blocks = vec![Vec::new(); outputs];
+    let (mut squares, mut count) = (0.0, 0_usize);
     for fold in 0..folds.folds.len() {
         let approaches = folds.approaches(fold);
         let part = Part::from_segments(approaches.iter().map(|(run, _)| *run).collect());
-        let blind = members.iter().zip(thetas).filter(|(_, (of, _))| *of == fold);
+        let blind = members.iter().filter(|(of, ..)| *of == Some(fold));
         let runs = blind
-            .map(|(member, _)| member.simulate(folds.dataset, &part))
+            .map(|(.., member)| member.simulate(folds.dataset, &part))
             .collect::<Result<Vec<Vec<Band>>, ModelError>>()?;
         let Some(first) = runs.first() else { continue };
         let bands: Vec<Band> = (0..first.len())
             .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), factor))
             .collect();
         for (output, blocks) in blocks.iter_mut().enumerate() {
-            blocks.push(folds.scores(fold, &bands, output)?);
+            let scores = folds.scores(fold, &bands, output)?;
+            let std = folds.normaliser.outputs[output].std;
+            squares += scores.error.iter().map(|e| (e / std).powi(2)).sum::<f64>();
+            count += scores.error.len();
+            match folds.is_long() {
+                true => blocks.extend(pieces(&scores)),
+                false => blocks.push(scores),
+            }
         }
     }
-    Ok(blocks)
+    Ok((blocks, (squares / count.max(1) as f64).sqrt()))
+}
+
+/// One run's scores as those of several blocks.
+fn pieces(scores: &BlockScores) -> Vec<BlockScores> {
+    let place = |index: usize| scores.error.len() * index / BLOCKS;
+    (0..BLOCKS)
+        .map(|index| {
+            let range = place(index)..place(index + 1);
+            BlockScores {
+                error: scores.error[range.clone()].to_vec(),
+                below: scores.below[range.clone()].to_vec(),
+                above: scores.above[range].to_vec(),
+            }
+        })
+        .collect()
 }
 
 /// How much of the margins' shape to believe: floors up to twice the median half-width are tried, the largest of which is

@@ -1,4 +1,8 @@
-//! Training and validation data cut into contiguous blocks, each held out once.
+//! Training and validation data divided: contiguous blocks, each held out once, and a forward cut.
+//!
+//! Every family of models is judged on these divisions. A block has data on both sides, which a plant that drifts makes easy; the
+//! forward cut holds out the last part of every segment, as the future will be. A long record has no time for more than the cut,
+//! and is long enough for it: there the part after the cut is judged in pieces.
 
 use intervalid_data::{
     DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, free_run_windows,
@@ -13,7 +17,10 @@ pub(crate) struct Folds<'a> {
     pub(crate) dataset: &'a Dataset,
     /// Training and validation part.
     pub(crate) all: Part,
+    /// Blocks, then the forward cut where there is one.
     pub(crate) folds: Vec<Fold>,
+    /// How many of them are blocks; none of a long record.
+    pub(crate) blocks: usize,
     pub(crate) normaliser: Normaliser,
     pub(crate) scaled: Scaled<f64>,
 }
@@ -24,14 +31,21 @@ pub(crate) struct Fold {
     pub(crate) rest: Part,
 }
 
-const BLOCKS: usize = 5;
+pub(crate) const BLOCKS: usize = 5;
+/// Share of every segment before the forward cut.
+const BEFORE_CUT: f64 = 0.6;
+/// Records of more samples are long.
+const LONG: usize = 12_000;
+/// Samples before a block that nothing precedes at its segment's start, which find the state and do not count.
+const WARM_UP: usize = 100;
 /// Errors that take longer to add up than this are those of an integrator.
 const LONGEST_APPROACH: usize = 5000;
 /// Blocks shorter than this are no simulations.
 const SHORTEST_BLOCK: usize = 20;
 
 impl<'a> Folds<'a> {
-    pub(crate) fn new(dataset: &'a Dataset, split: &Split) -> Result<Self> {
+    /// Blocks alone, each held out once.
+    pub(crate) fn blocks(dataset: &'a Dataset, split: &Split) -> Result<Self> {
         let all = split.train.followed_by(&split.validation);
         let normaliser = Normaliser::fit(dataset, &all)?;
         let scaled = normaliser.scale::<f64>(dataset);
@@ -39,42 +53,78 @@ impl<'a> Folds<'a> {
         if samples < 2 * SHORTEST_BLOCK {
             let what = "a search of models";
             let needed = 2 * SHORTEST_BLOCK;
-            return Err(DataError::TooShort {
-                what,
-                needed,
-                found: samples,
-            }
-            .into());
+            let found = samples;
+            return Err(DataError::TooShort { what, needed, found }.into());
         }
         let count = (samples / SHORTEST_BLOCK).clamp(2, BLOCKS);
-        let folds = (0..count)
-            .map(|fold| {
-                let range = samples * fold / count..samples * (fold + 1) / count;
-                let mut held_out = Vec::new();
-                let mut rest = Vec::new();
-                let mut before = 0;
-                for segment in all.segments() {
-                    // The block's share of this segment, which may be all or nothing of it.
-                    let place = |at: usize| segment.start + at.clamp(before, before + segment.len()) - before;
-                    let (start, end) = (place(range.start), place(range.end));
-                    let piece = |start, end| Segment { start, end, ..*segment };
-                    held_out.push(piece(start, end));
-                    rest.extend([piece(segment.start, start), piece(end, segment.end)]);
-                    before += segment.len();
-                }
-                Fold {
-                    held_out: Part::from_segments(held_out),
-                    rest: Part::from_segments(rest),
-                }
-            })
+        let folds: Vec<Fold> = (0..count)
+            .map(|fold| held_out(&all, samples * fold / count..samples * (fold + 1) / count))
             .collect();
         Ok(Self {
             dataset,
             all,
+            blocks: folds.len(),
             folds,
             normaliser,
             scaled,
         })
+    }
+
+    /// What a search judges on: blocks and a forward cut, of a long record the cut alone.
+    pub(crate) fn new(dataset: &'a Dataset, split: &Split) -> Result<Self> {
+        let mut folds = Self::blocks(dataset, split)?;
+        if folds.all.samples() > LONG {
+            folds.folds.clear();
+            folds.blocks = 0;
+        }
+        folds.folds.push(forward(&folds.all));
+        Ok(folds)
+    }
+
+    /// The same record as if it ended after so many samples of each segment, in the same units; of a short record itself.
+    pub(crate) fn beginning(&self, samples: usize) -> Self {
+        let share = (samples as f64 / self.all.samples().max(1) as f64).min(1.0);
+        let shorten = |segment: &Segment| Segment {
+            end: segment.start + (segment.len() as f64 * share).round() as usize,
+            ..*segment
+        };
+        let all = Part::from_segments(self.all.segments().iter().map(shorten).collect());
+        Self {
+            dataset: self.dataset,
+            folds: vec![forward(&all)],
+            blocks: 0,
+            all,
+            normaliser: self.normaliser.clone(),
+            scaled: self.scaled.clone(),
+        }
+    }
+
+    /// Whether there is time for the forward cut only.
+    pub(crate) fn is_long(&self) -> bool {
+        self.blocks == 0
+    }
+
+    /// The division that holds out the last part of every segment.
+    pub(crate) fn forward_fold(&self) -> Option<usize> {
+        (self.folds.len() > self.blocks).then_some(self.blocks)
+    }
+
+    /// Samples that a model without this fold's held-out ones may choose epochs on: the next block, as far as the fold knows it.
+    /// Those of the fit on everything, `fold` being none, are the last block.
+    pub(crate) fn choosing(&self, fold: Option<usize>) -> Part {
+        let Some(fold) = fold else {
+            let samples = self.all.samples();
+            return held_out(&self.all, samples - samples / BLOCKS..samples).held_out;
+        };
+        let rest = &self.folds[fold].rest;
+        if fold < self.blocks {
+            return self.folds[(fold + 1) % self.blocks].held_out.clone();
+        }
+        let last = |segment: &Segment| Segment {
+            start: segment.end - segment.len() / 4,
+            ..*segment
+        };
+        Part::from_segments(rest.segments().iter().map(last).collect())
     }
 
     /// Where free runs over a held-out block start, and the block itself.
@@ -106,7 +156,7 @@ impl<'a> Folds<'a> {
         for (run, block) in self.approaches(fold) {
             // Pieces too short to simulate are left out, unless nothing else is there.
             if let Ok(found) = free_run_windows(self.dataset, &Part::from_segments(vec![run]), lags, initial) {
-                windows.extend(found.into_iter().map(|window| (window, block.start)));
+                windows.extend(found.into_iter().map(|window| (window, first_counted(&run, &block))));
             }
         }
         if windows.is_empty() {
@@ -124,7 +174,10 @@ impl<'a> Folds<'a> {
             let is_of = |block: &&(Segment, Segment)| {
                 block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end
             };
-            let block = approaches.iter().find(is_of).map_or(first, |(_, block)| block.start);
+            let block = approaches
+                .iter()
+                .find(is_of)
+                .map_or(first, |(run, block)| first_counted(run, block));
             for at in block.saturating_sub(first)..run.target.len() {
                 scores.error.push(run.target[at] - run.centre[at]);
                 scores.below.push(run.centre[at] - run.lower[at]);
@@ -153,7 +206,7 @@ impl<'a> Folds<'a> {
             if samples < shortest {
                 continue;
             }
-            let count = ((samples + length / 2) / length).clamp(1, (samples / shortest).max(1));
+            let count = ((samples + length / 2) / length.max(1)).clamp(1, (samples / shortest).max(1));
             for index in 0..count {
                 let (from, to) = (samples * index / count, samples * (index + 1) / count);
                 windows.push(Window {
@@ -166,6 +219,49 @@ impl<'a> Folds<'a> {
         let total: usize = windows.iter().map(|window| window.len).sum();
         let every = total.div_ceil(most.max(1)).max(1);
         windows.into_iter().skip(offset % every).step_by(every).collect()
+    }
+}
+
+/// The samples at these places of all segments together, and the rest.
+fn held_out(all: &Part, range: std::ops::Range<usize>) -> Fold {
+    let (mut held_out, mut rest) = (Vec::new(), Vec::new());
+    let mut before = 0;
+    for segment in all.segments() {
+        // The block's share of this segment, which may be all or nothing of it.
+        let place = |at: usize| segment.start + at.clamp(before, before + segment.len()) - before;
+        let (start, end) = (place(range.start), place(range.end));
+        let piece = |start, end| Segment { start, end, ..*segment };
+        held_out.push(piece(start, end));
+        rest.extend([piece(segment.start, start), piece(end, segment.end)]);
+        before += segment.len();
+    }
+    Fold {
+        held_out: Part::from_segments(held_out),
+        rest: Part::from_segments(rest),
+    }
+}
+
+/// The last part of every segment, and what comes before.
+fn forward(all: &Part) -> Fold {
+    let cut = |segment: &Segment| segment.start + (segment.len() as f64 * BEFORE_CUT).ceil() as usize;
+    let pieces = |piece: &dyn Fn(&Segment) -> Segment| Part::from_segments(all.segments().iter().map(piece).collect());
+    Fold {
+        held_out: pieces(&|segment| Segment {
+            start: cut(segment),
+            ..*segment
+        }),
+        rest: pieces(&|segment| Segment {
+            end: cut(segment),
+            ..*segment
+        }),
+    }
+}
+
+/// The first sample of a block that counts: where the block begins its run, models with hidden states have none before.
+fn first_counted(run: &Segment, block: &Segment) -> usize {
+    match run.start == block.start {
+        true => block.start + WARM_UP.min(block.len() / 2),
+        false => block.start,
     }
 }
 
@@ -184,9 +280,25 @@ mod tests {
         let fractions = SplitFractions::new(0.6, 0.2, 0.2).expect("valid");
         let split = Split::new(&dataset, fractions).expect("splits");
         let folds = Folds::new(&dataset, &split).expect("cuts");
-        assert_eq!(folds.folds.len(), 5);
+        assert_eq!((folds.folds.len(), folds.blocks, folds.forward_fold()), (6, 5, Some(5)));
+        let forward = &folds.folds[5];
+        assert_eq!(forward.held_out.samples() + forward.rest.samples(), folds.all.samples());
+        let is_later = |(after, before): (&Segment, &Segment)| after.start == before.end;
+        assert!(
+            forward
+                .held_out
+                .segments()
+                .iter()
+                .zip(forward.rest.segments())
+                .all(is_later)
+        );
+        for fold in 0..6 {
+            let chooses = folds.choosing(Some(fold));
+            let known = crate::cross_calibration::without(&chooses, &folds.folds[fold].held_out);
+            assert_eq!(known.samples(), chooses.samples(), "{fold} chooses on what it knows");
+        }
         let mut seen = vec![0; 200];
-        for fold in &folds.folds {
+        for fold in &folds.folds[..5] {
             assert_eq!(fold.held_out.samples() + fold.rest.samples(), folds.all.samples());
             for segment in fold.held_out.segments() {
                 (segment.start..segment.end).for_each(|k| seen[segment.experiment * 130 + k] += 1);

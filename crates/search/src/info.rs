@@ -7,6 +7,7 @@ use intervalid_model::{Calibration, Model, ModelKind};
 use serde::{Deserialize, Serialize};
 
 use crate::findings::Finding;
+use crate::promise::Promise;
 
 /// A fitted model and how it was found.
 #[derive(Clone, Debug)]
@@ -15,8 +16,8 @@ pub struct SearchOutcome {
     pub model: Model,
     /// The search.
     pub info: SearchInfo,
-    /// Descent of the chosen network: mean squared error over held-out blocks before the first step and after each; empty for a
-    /// linear model.
+    /// Descent of the chosen network on lagged outputs: mean squared error over held-out data before the first step and after each;
+    /// empty for any other model.
     pub descent: Vec<f64>,
     /// Steps after which its error was least, which were kept.
     pub steps: usize,
@@ -50,18 +51,22 @@ pub struct SearchInfo {
     pub members: usize,
     /// How the band was calibrated.
     pub calibration: Calibration,
-    /// Set where coverage differed so much between blocks that the offline band is doubtful on new data.
+    /// What the chosen candidate promised and what the model made of it was found to do; none in results of version 0.1.
+    #[serde(default)]
+    pub promise: Option<Promise>,
+    /// Set where coverage differed so much between blocks that the offline band is doubtful on new data, or where a better candidate
+    /// was passed over since its model broke its promise.
     pub warning: Option<String>,
     /// What the two bands promise, and what not.
     pub guarantees: Vec<String>,
-    /// Rounds of networks that were finished.
+    /// Rounds that were finished: see [`SearchConfig::rounds`](crate::SearchConfig::rounds).
     pub rounds: usize,
     /// Whether it ended before everything was tried.
     pub capped: bool,
     /// Why it ended.
     #[serde(default)]
     pub end: SearchEnd,
-    /// Multiplications of the search's normal equations: its effort, whatever the machine.
+    /// Multiplications of the search: its effort, whatever the machine.
     pub work: f64,
 }
 
@@ -75,16 +80,23 @@ pub struct CandidateInfo {
     pub model: ModelKind,
     /// Lags.
     pub lags: Lags,
-    /// Widths of the hidden layers; none for linear models.
+    /// Widths of the hidden layers; of models with hidden states, units in the state and the output map.
     pub hidden: Vec<usize>,
+    /// Hidden states; 0 for models on lagged outputs.
+    #[serde(default)]
+    pub states: usize,
     /// Coefficients or weights.
     pub parameters: usize,
-    /// Rounds it stayed in; 0 for linear models, which have none.
+    /// Rounds it stayed in; 0 for ARX models, which have none.
     pub rounds: usize,
-    /// Mean interval score; less is better. None where it left before it was tried on all blocks.
+    /// √(½ CV² + ½ F²) of the errors on held-out blocks and after the forward cut; less is better. None where it left before it was
+    /// tried on all of them.
     pub score: Option<f64>,
-    /// Root mean square error.
+    /// CV: root mean square error over held-out blocks.
     pub rmse: f64,
+    /// F: root mean square error after the forward cut.
+    #[serde(default)]
+    pub forward: Option<f64>,
     /// Share of samples inside.
     pub coverage: Option<f64>,
     /// Mean width.

@@ -3,17 +3,19 @@
 //! | step | file |
 //! |---|---|
 //! | look at the record | `findings` |
-//! | cut the training and validation parts into blocks | `folds` |
+//! | divide the training and validation parts: blocks and a forward cut | `folds` |
 //! | linear models: lags, least squares or simulation error | `linear` |
-//! | networks worth a try: small ones beside a linear path, LSTMs | `recipe`, `recurrent` |
-//! | networks in rounds that halve their number | `networks` |
-//! | what held-out errors are worth as a band | `score` |
-//! | choose, refit, train margins, calibrate | `finish` |
+//! | networks on lagged outputs, in rounds that halve their number | `recipe`, `recurrent`, `networks` |
+//! | models with hidden states, linear ones and networks | `hidden_states`, over the engine [`state_space`] |
+//! | the order of all this, and what it may cost | `rounds`, `budget` |
+//! | what errors on held-out data are worth | `score` |
+//! | choose, refit, train margins, calibrate | `choice`, `finish` |
+//! | compare the final model with what its candidate promised | `promise` |
 //! | calibrate a model that was not searched | `cross_calibration` |
-//! | models with hidden states, not yet searched | [`state_space`] |
 //!
-//! Lags, networks and their number of steps are chosen on blocks that the judged model had not seen. The margins' epoch and floor
-//! are chosen on the block that then calibrates them. The test part is never touched.
+//! All families are judged by free runs over the same samples, which the judged models had not seen, and penalties, steps and epochs
+//! are not chosen on the samples that judge them. How much of the margins' shape to believe is: four floors are tried on the blocks
+//! that calibrate. The test part is never touched.
 //!
 //! ```
 //! use intervalid_data::{ReadOptions, Split, SplitFractions, load};
@@ -28,26 +30,32 @@
 //! ```
 
 mod budget;
+mod choice;
 mod config;
 mod cross_calibration;
 mod error;
 mod findings;
 mod finish;
 mod folds;
+mod hidden_states;
 mod info;
 mod linear;
 mod networks;
 mod output_error;
 mod parallel;
+mod promise;
 mod recipe;
 mod recurrent;
+mod rounds;
 mod score;
 mod search;
 pub mod state_space;
+mod table;
 
 pub use config::{SearchConfig, SearchOptions};
 pub use cross_calibration::calibrate_on_blocks;
 pub use error::{Result, SearchError};
 pub use findings::{Finding, FindingKind, describe_record};
 pub use info::{CandidateInfo, SearchEnd, SearchInfo, SearchOutcome};
+pub use promise::Promise;
 pub use search::search;

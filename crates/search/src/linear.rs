@@ -1,12 +1,16 @@
 //! Linear candidates: lags by held-out free runs of ARX models, then least squares or simulation error.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
 use intervalid_data::{ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, suggest_lags};
 use intervalid_model::DIVERGED;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, WORK};
 use crate::config::SearchConfig;
 use crate::error::Result;
 use crate::folds::Folds;
+use crate::networks::{most_samples, step_work};
 use crate::output_error::{DescentConfig, Narx, descend};
 use crate::parallel::map_parallel;
 use crate::score::{HeldOut, Score, score};
@@ -16,8 +20,10 @@ use crate::score::{HeldOut, Score, score};
 pub(crate) enum LinearFit {
     /// Least squares on one-step predictions.
     OneStep,
-    /// Least squares on free runs, started at the one-step fit.
+    /// Least squares on free runs over windows, started at the one-step fit.
     Simulation,
+    /// Least squares on free runs over whole segments, started at the fit on windows: those hide slow modes, which then drift.
+    WholeRuns,
 }
 
 /// A linear model and what it is worth.
@@ -37,10 +43,14 @@ pub(crate) const WINDOW: usize = 250;
 pub(crate) const ITERATIONS: usize = 25;
 /// Regressors up to this length are searched; beyond, the largest lags are lowered.
 const LONGEST_REGRESSOR: usize = 80;
+/// Most work of fits to free runs, as a share of a search's; the best lags come first.
+const SIMULATION_SHARE: f64 = 0.05;
+/// Lags are compared on the beginning of longer records.
+const LAG_SAMPLES: usize = 12_000;
 /// A model with fewer parameters may be worse by this share.
 const PARSIMONY: f64 = 0.02;
 
-/// Fits and scores the linear candidates; the best of them first.
+/// Fits linear models of good lags to one-step errors and scores them; the best of them first.
 pub(crate) fn linear_candidates(
     folds: &Folds<'_>,
     config: &SearchConfig,
@@ -48,36 +58,79 @@ pub(crate) fn linear_candidates(
 ) -> Result<Vec<LinearCandidate>> {
     let lags = match config.lags {
         Some(lags) => vec![lags],
+        None if folds.all.samples() > LAG_SAMPLES => good_lags(&folds.beginning(LAG_SAMPLES), config, budget)?,
         None => good_lags(folds, config, budget)?,
     };
-    let mut jobs = Vec::new();
-    for &lags in &lags {
-        jobs.extend([(lags, LinearFit::OneStep), (lags, LinearFit::Simulation)]);
-    }
-    let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| {
-        candidate(folds, config, lags, fit)
+    let fitted = map_parallel(&lags, budget.threads, |&lags| {
+        let found = candidate(folds, config, lags, LinearFit::OneStep, &|_| true);
+        budget.did(0.0, "linear models");
+        found
     });
-    budget.did(0.0, "linear models");
     budget.check()?;
-    let mut candidates: Vec<LinearCandidate> = fitted
-        .into_iter()
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .flatten()
-        .collect();
+    let fitted = fitted.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(sorted(fitted.into_iter().flatten().collect()))
+}
+
+/// The same with models fitted to errors of free runs, as far as a share of a search's work allows; none if time runs out.
+pub(crate) fn with_simulation_fits(
+    folds: &Folds<'_>,
+    config: &SearchConfig,
+    one_step: &[LinearCandidate],
+    budget: &Budget<'_>,
+) -> Result<Option<Vec<LinearCandidate>>> {
+    let mut work = 0.0;
+    let affordable = one_step.iter().take_while(|candidate| {
+        let fits = 2 * ITERATIONS * folds.folds.len();
+        work += fits as f64 * step_work(folds, candidate.parameters);
+        work <= SIMULATION_SHARE * WORK
+    });
+    let lags: Vec<Lags> = affordable.map(|candidate| candidate.lags).collect();
+    let mut jobs = Vec::new();
+    for fit in [LinearFit::WholeRuns, LinearFit::Simulation] {
+        jobs.extend(lags.iter().map(|&lags| (lags, fit)));
+    }
+    let is_cut = AtomicBool::new(false);
+    let goes_on = |work: f64| {
+        let goes_on = budget.did(work, "linear models") && !budget.is_over();
+        is_cut.fetch_or(!goes_on, Ordering::SeqCst);
+        goes_on
+    };
+    let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| {
+        let started = Instant::now();
+        let found = candidate(folds, config, lags, fit, &goes_on);
+        found.map(|found| (found, started.elapsed()))
+    });
+    budget.check()?;
+    if is_cut.into_inner() {
+        return Ok(None);
+    }
+    let mut all = one_step.to_vec();
+    for found in fitted {
+        let (found, time) = found?;
+        all.extend(found.map(|found| {
+            let fits = ITERATIONS * folds.folds.len();
+            budget.took(fits as f64 * step_work(folds, found.parameters), time);
+            found
+        }));
+    }
+    Ok(Some(sorted(all)))
+}
+
+/// The best first; of those nearly as good the one with the fewest parameters.
+fn sorted(mut candidates: Vec<LinearCandidate>) -> Vec<LinearCandidate> {
     let best = candidates
         .iter()
-        .map(|candidate| candidate.score.mean())
+        .map(|candidate| candidate.score.total())
         .fold(f64::INFINITY, f64::min);
     // Stable: of equals the first, which has been fitted more simply.
     candidates.sort_by(|a, b| {
-        let rank = |c: &LinearCandidate| c.score.mean() > best * (1.0 + PARSIMONY);
+        let rank = |c: &LinearCandidate| c.score.total() > best * (1.0 + PARSIMONY);
         let size = |c: &LinearCandidate| if rank(c) { usize::MAX } else { c.parameters };
         (rank(a), size(a))
             .cmp(&(rank(b), size(b)))
-            .then(a.score.mean().total_cmp(&b.score.mean()))
+            .then(a.score.total().total_cmp(&b.score.total()))
     });
-    Ok(candidates)
+    candidates
 }
 
 /// A few lags that held-out free runs like: the best, the smallest nearly as good, and the best of small orders.
@@ -95,7 +148,7 @@ fn good_lags(folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> R
     budget.did(0.0, "lags");
     budget.check()?;
     let tables = tables.into_iter().collect::<Result<Vec<_>, DataError>>()?;
-    // There are at least two folds.
+    // There is at least one fold.
     let mut mean: Vec<LagCandidate> = tables.first().cloned().unwrap_or_default();
     for (index, candidate) in mean.iter_mut().enumerate() {
         let squares: f64 = tables.iter().map(|table| table[index].validation_rmse.powi(2)).sum();
@@ -149,13 +202,20 @@ fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
     search
 }
 
-/// Fits on each rest, simulates each held-out block; none if a fit is impossible or a run diverges.
-fn candidate(folds: &Folds<'_>, config: &SearchConfig, lags: Lags, fit: LinearFit) -> Result<Option<LinearCandidate>> {
-    let started = std::time::Instant::now();
+/// Fits on each rest, simulates each held-out block; none if a fit is impossible or a run diverges, or if `goes_on(work)`, asked
+/// before every step, says no.
+fn candidate(
+    folds: &Folds<'_>,
+    config: &SearchConfig,
+    lags: Lags,
+    fit: LinearFit,
+    goes_on: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<LinearCandidate>> {
+    let started = Instant::now();
     let mut errors = HeldOut::new();
     let mut parameters = 0;
     for fold in 0..folds.folds.len() {
-        let model = fit_linear(folds, &folds.folds[fold].rest, config, lags, fit)?;
+        let model = fit_linear_while(folds, &folds.folds[fold].rest, config, (lags, fit), goes_on)?;
         parameters = model.theta.len();
         let Some(block) = held_out_errors(&model, folds, fold, config)? else {
             return Ok(None);
@@ -166,7 +226,7 @@ fn candidate(folds: &Folds<'_>, config: &SearchConfig, lags: Lags, fit: LinearFi
         lags,
         fit,
         parameters,
-        score: score(&errors, config.coverage),
+        score: score(&errors, folds.blocks, config.coverage),
         errors,
         seconds: started.elapsed().as_secs_f64(),
     }))
@@ -180,22 +240,40 @@ pub(crate) fn fit_linear(
     lags: Lags,
     fit: LinearFit,
 ) -> Result<Narx> {
+    fit_linear_while(folds, part, config, (lags, fit), &|_| true)
+}
+
+/// The same, its descents ended when `goes_on(work)` says no.
+fn fit_linear_while(
+    folds: &Folds<'_>,
+    part: &Part,
+    config: &SearchConfig,
+    (lags, fit): (Lags, LinearFit),
+    goes_on: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Narx> {
     let inputs = folds.dataset.inputs().len();
     let arx = ArxModel::fit(&folds.scaled, part, lags, true)?;
     let model = Narx::linear(&arx, inputs);
     if fit == LinearFit::OneStep {
         return Ok(model);
     }
-    let most = crate::networks::most_samples(model.theta.len());
-    let windows = folds.windows(part, (lags, config.initial()), WINDOW, most, 0);
+    let lengths: &[usize] = match fit {
+        LinearFit::WholeRuns => &[WINDOW, usize::MAX / 2],
+        _ => &[WINDOW],
+    };
+    let most = most_samples(model.theta.len());
     let settings = DescentConfig {
         iterations: ITERATIONS,
         ridge: 0.0,
         initial: config.initial(),
     };
-    let mut descent = descend(model.clone(), &folds.scaled, &windows, settings, |_| true);
-    let theta = descent.iterates.pop().unwrap_or_else(|| model.theta.clone());
-    Ok(Narx { theta, ..model })
+    lengths.iter().try_fold(model, |model, &length| {
+        let windows = folds.windows(part, (lags, config.initial()), length, most, 0);
+        let work = step_work(folds, model.theta.len());
+        let mut descent = descend(model.clone(), &folds.scaled, &windows, settings, |_| goes_on(work));
+        let theta = descent.iterates.pop().unwrap_or_else(|| model.theta.clone());
+        Ok(Narx { theta, ..model })
+    })
 }
 
 /// Errors of the free run over a held-out block, `[output][sample]`; none if it diverges.

@@ -15,7 +15,7 @@ pub(crate) struct Recipe {
     pub(crate) model: ModelKind,
     pub(crate) lags: Lags,
     pub(crate) hidden: Vec<usize>,
-    /// Penalty on weights, see [`DescentConfig::ridge`](crate::output_error::DescentConfig::ridge); of INODE.
+    /// Penalty on weights in units of the linear model's mean squared error; of INODE.
     pub(crate) ridge: f64,
     /// Samples of a training window.
     pub(crate) window: usize,
@@ -87,12 +87,15 @@ pub(crate) fn recipes(folds: &Folds<'_>, config: &SearchConfig, linear: Lags) ->
     found
 }
 
+/// Penalties in units of the linear model's mean squared error: clean records want the least, noisy ones the most.
+const RIDGES: [f64; 3] = [1e-3, 3e-2, 1.0];
+
 fn small_networks(folds: &Folds<'_>, initial: InitialState, lags: &[Lags]) -> Vec<Recipe> {
     let samples = folds.all.samples() * folds.dataset.outputs().len();
     let mut found: Vec<Recipe> = Vec::new();
     for &lags in lags {
         for hidden in [vec![4], vec![8], vec![16], vec![8, 8]] {
-            for ridge in [0.1, 2.0] {
+            for ridge in RIDGES {
                 for window in [60, WINDOW] {
                     let recipe = Recipe {
                         model: ModelKind::Inode,

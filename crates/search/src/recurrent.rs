@@ -41,7 +41,7 @@ pub(crate) fn recipes(folds: &Folds<'_>, config: &SearchConfig, lags: Lags) -> V
     let is_possible = |recipe: &Recipe| {
         let settings = settings(folds, config, recipe);
         (0..folds.folds.len()).all(|fold| {
-            let split = split(folds, fold);
+            let split = split(folds, Some(fold));
             let windows = Windows::new(
                 folds.dataset,
                 &split.train,
@@ -60,13 +60,13 @@ pub(crate) fn work(folds: &Folds<'_>, recipe: &Recipe) -> f64 {
     (EPOCHS * epoch_samples(folds, recipe)) as f64 * 3.0 * recipe.parameters(folds) as f64
 }
 
-/// θ of a fold, in units of all blocks together; none if the time is up or the user wants to stop. A network that will not
+/// θ of a fold, or of everything, in units of all blocks together; none if the time is up or the user wants to stop. A network that will not
 /// train predicts the mean.
 pub(crate) fn train(
     folds: &Folds<'_>,
     config: &SearchConfig,
     recipe: &Recipe,
-    fold: usize,
+    fold: Option<usize>,
     seed: u64,
     budget: &Budget<'_>,
 ) -> Result<Option<Vec<f64>>> {
@@ -132,12 +132,13 @@ pub(crate) fn held_out_errors(
     Ok(Some(errors))
 }
 
-/// Everything but the held-out block, and of that a block to choose the epoch on.
-fn split(folds: &Folds<'_>, fold: usize) -> Split {
-    let choosing = &folds.folds[(fold + 1) % folds.folds.len()].held_out;
+/// Everything but the held-out block, if there is one, and of that a block to choose the epoch on.
+fn split(folds: &Folds<'_>, fold: Option<usize>) -> Split {
+    let choosing = folds.choosing(fold);
+    let rest = fold.map_or(&folds.all, |fold| &folds.folds[fold].rest);
     Split {
-        train: without(&folds.folds[fold].rest, choosing),
-        validation: choosing.clone(),
+        train: without(rest, &choosing),
+        validation: choosing,
         test: Part::default(),
     }
 }

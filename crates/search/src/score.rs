@@ -1,27 +1,35 @@
-//! What held-out errors are worth: the interval score of a band of constant width, each block's width from the others.
+//! What held-out errors are worth: √(½ CV² + ½ F²), CV being the error over blocks and F the one after the forward cut.
+//!
+//! Either alone misleads: blocks have data on both sides, and one cut is one experiment. Neither is a sharp judge (rank correlations
+//! with later errors are below one half on real records), so a network must beat a linear model clearly.
 
 use intervalid_model::{BlockScores, quantile, standard_error};
 
-/// Errors y - ŷ of the point predictions on held-out blocks, in standard deviations: `[block][output][sample]`.
+use crate::folds::BLOCKS;
+
+/// Errors y - ŷ of the point predictions on held-out samples, in standard deviations: `[division][output][sample]`, in the order of
+/// [`Folds::folds`](crate::folds::Folds::folds).
 pub(crate) type HeldOut = Vec<Vec<Vec<f64>>>;
 
-/// How good a candidate is on blocks it had not seen.
+/// How good a candidate is on samples it had not seen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Score {
-    /// Interval score of each block, mean over outputs.
+    /// Root mean square error of each block, then of the part after the forward cut; of a long record in pieces of that part.
     pub(crate) blocks: Vec<f64>,
-    /// Root mean square error.
+    /// CV: root mean square error over all blocks.
     pub(crate) rmse: f64,
-    /// Share inside.
+    /// F: root mean square error after the forward cut.
+    pub(crate) forward: f64,
+    /// Share inside a band of constant width, each block's from the others.
     pub(crate) coverage: f64,
-    /// Mean width.
+    /// Mean width of that band.
     pub(crate) width: f64,
 }
 
 impl Score {
-    /// Mean interval score over the blocks; less is better.
-    pub(crate) fn mean(&self) -> f64 {
-        self.blocks.iter().sum::<f64>() / self.blocks.len().max(1) as f64
+    /// √(½ CV² + ½ F²); less is better.
+    pub(crate) fn total(&self) -> f64 {
+        (0.5 * self.rmse * self.rmse + 0.5 * self.forward * self.forward).sqrt()
     }
 
     /// Blocks on which this is better than `other`.
@@ -29,45 +37,78 @@ impl Score {
         self.blocks.iter().zip(&other.blocks).filter(|(a, b)| a < b).count()
     }
 
-    /// Whether this is better than `other` by more than `share` on the mean, by more than one standard error of the
+    /// Whether this is better than `other` by more than `share` of the score, by more than one standard error of the
     /// difference between blocks, and not on one lucky block alone.
     ///
     /// **Reference.** L. Breiman, J. Friedman, R. Olshen, C. Stone, *Classification and Regression Trees*, 1984, section
     /// 3.4.3 (the one-standard-error rule, here on paired blocks).
     pub(crate) fn clearly_beats(&self, other: &Score, share: f64) -> bool {
         let gains: Vec<f64> = self.blocks.iter().zip(&other.blocks).map(|(a, b)| b - a).collect();
-        let gain = other.mean() - self.mean();
-        gain > share * other.mean() && gain > standard_error(&gains) && 2 * self.blocks_better(other) > gains.len()
+        let gain = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
+        self.total() < (1.0 - share) * other.total()
+            && gain > standard_error(&gains)
+            && 2 * self.blocks_better(other) > gains.len()
     }
 }
 
-/// The score of held-out errors.
-pub(crate) fn score(errors: &HeldOut, coverage: f64) -> Score {
-    let outputs = errors.first().map_or(0, Vec::len);
-    let (mut inside, mut count, mut widths, mut squares) = (0_usize, 0_usize, 0.0, 0.0);
-    let mut blocks = Vec::with_capacity(errors.len());
-    for (held_out, block) in errors.iter().enumerate() {
-        let mut total = 0.0;
+/// The score of held-out errors, the first `blocks` of which are blocks and the one after them the forward cut.
+pub(crate) fn score(errors: &HeldOut, blocks: usize, coverage: f64) -> Score {
+    let (within, after) = errors.split_at(blocks.min(errors.len()));
+    let mut pieces = within.to_vec();
+    let after = after.first();
+    if blocks == 0 {
+        pieces.extend(after.into_iter().flat_map(|after| cut(after)));
+    }
+    let (coverage, width) = constant_band(&pieces, coverage);
+    let together = root_mean_square(pieces.iter().flatten());
+    let mut sizes: Vec<f64> = pieces.iter().map(|piece| root_mean_square(piece)).collect();
+    if blocks > 0 {
+        sizes.extend(after.map(|after| root_mean_square(after)));
+    }
+    Score {
+        forward: after.map_or(together, |after| root_mean_square(after)),
+        blocks: sizes,
+        rmse: together,
+        coverage,
+        width,
+    }
+}
+
+/// Errors `[output][sample]` in as many pieces as a shorter record has blocks.
+fn cut(errors: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+    let piece = |index: usize, samples: &Vec<f64>| {
+        let place = |index: usize| samples.len() * index / BLOCKS;
+        samples[place(index)..place(index + 1)].to_vec()
+    };
+    (0..BLOCKS)
+        .map(|index| errors.iter().map(|samples| piece(index, samples)).collect())
+        .collect()
+}
+
+fn root_mean_square<'a>(errors: impl IntoIterator<Item = &'a Vec<f64>>) -> f64 {
+    let (mut squares, mut count) = (0.0, 0_usize);
+    for samples in errors {
+        squares += samples.iter().map(|e| e * e).sum::<f64>();
+        count += samples.len();
+    }
+    (squares / count.max(1) as f64).sqrt()
+}
+
+/// Share inside and mean width of bands of constant width, each block's from the other blocks.
+fn constant_band(blocks: &[Vec<Vec<f64>>], coverage: f64) -> (f64, f64) {
+    let (mut inside, mut count, mut widths) = (0_usize, 0_usize, 0.0);
+    for (held_out, block) in blocks.iter().enumerate() {
         for (output, samples) in block.iter().enumerate() {
-            let others = errors.iter().enumerate().filter(|(index, _)| *index != held_out);
+            let others = blocks.iter().enumerate().filter(|(index, _)| *index != held_out);
             let sizes = others.flat_map(|(_, block)| block[output].iter().map(|e| e.abs()));
             let half = quantile(sizes.collect(), coverage);
-            let beyond: f64 = samples.iter().map(|e| (e.abs() - half).max(0.0)).sum();
-            total += 2.0 * half + 2.0 / (1.0 - coverage) * beyond / samples.len().max(1) as f64;
             inside += samples.iter().filter(|e| e.abs() <= half).count();
             widths += 2.0 * half * samples.len() as f64;
-            squares += samples.iter().map(|e| e * e).sum::<f64>();
             count += samples.len();
         }
-        blocks.push(total / outputs.max(1) as f64);
     }
     let count = count.max(1) as f64;
-    Score {
-        blocks,
-        rmse: (squares / count).sqrt(),
-        coverage: inside as f64 / count,
-        width: widths / count,
-    }
+    (inside as f64 / count, widths / count)
 }
 
 /// Mean interval score of bands of varying width, each block's scale from the other blocks.
@@ -104,17 +145,26 @@ mod tests {
     #[test]
     fn a_block_is_judged_by_the_width_of_the_others() {
         let block = |size: f64| vec![vec![size; 20]];
-        let found = score(&vec![block(1.0), block(1.0), block(3.0)], 0.5);
-        // The median of two ones and of a one and a three; 2/(1-α) = 4.
-        assert!((found.blocks[2] - (2.0 + 4.0 * 2.0)).abs() < 1e-12, "{found:?}");
+        let found = score(&vec![block(1.0), block(1.0), block(3.0), block(5.0)], 3, 0.5);
+        assert_eq!(
+            (found.blocks.as_slice(), found.forward),
+            (&[1.0, 1.0, 3.0, 5.0][..], 5.0)
+        );
+        assert!((found.rmse - (11.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!((found.total() - (0.5 * 11.0 / 3.0 + 12.5_f64).sqrt()).abs() < 1e-12);
+        // The median of two ones and of a one and a three.
         assert!((found.coverage - 2.0 / 3.0).abs() < 1e-12);
+        let long = score(&vec![vec![(0..100).map(f64::from).collect()]], 0, 0.5);
+        assert_eq!(long.blocks.len(), BLOCKS);
+        assert!((long.rmse - long.forward).abs() < 1e-12);
     }
 
     #[test]
     fn one_lucky_block_does_not_win() {
         let with = |blocks: [f64; 3]| Score {
             blocks: blocks.to_vec(),
-            rmse: 1.0,
+            rmse: blocks.iter().sum(),
+            forward: blocks.iter().sum(),
             coverage: 0.9,
             width: 1.0,
         };

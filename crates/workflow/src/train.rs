@@ -63,7 +63,8 @@ pub enum Training {
 pub struct SearchRecord {
     /// The search in words and numbers.
     pub info: SearchInfo,
-    /// Mean squared error over held-out blocks before the first step of the chosen network and after each; empty for a linear model.
+    /// Mean squared error over held-out data before the first step of the chosen network on lagged outputs and after each; empty for
+    /// any other model.
     pub descent: Vec<f64>,
     /// Steps that were kept.
     pub steps: usize,
@@ -88,7 +89,7 @@ impl Training {
             Self::One(info) if info.stages.is_empty() => "least squares: solved".to_owned(),
             Self::One(info) => info.stopped_because(),
             Self::Search(record) => match record.info.end {
-                SearchEnd::Finished => "search: all rounds done",
+                SearchEnd::Finished => "search: done",
                 SearchEnd::OutOfTime => "search: the time given ran out",
                 SearchEnd::Cancelled => "search: interrupted, the best linear model so far was kept",
             }

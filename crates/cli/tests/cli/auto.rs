@@ -39,9 +39,9 @@ fn a_file_alone_is_searched_written_and_used_again() {
 
     let read = |file: &str| std::fs::read_to_string(folder.path().join("fit").join(file)).expect(file);
     let candidates = read("candidates.csv");
-    assert!(
-        candidates.starts_with("candidate,model,lags,parameters,rounds,score,rmse,coverage,width,seconds,chosen\n")
-    );
+    assert!(candidates.starts_with(
+        "candidate,model,lags,parameters,rounds,score,rmse,coverage,width,seconds,chosen,forward,states\n"
+    ));
     assert_eq!(
         candidates.lines().count() - 1,
         search["candidates"].as_array().map_or(0, Vec::len)

@@ -90,10 +90,7 @@ pub fn fit_crisp(
 /// # Errors
 /// Those of [`Model::fit`].
 pub fn fit_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: &[f64]) -> Result<Model> {
-    match config.precision {
-        Precision::F32 => margins_around::<f32>(dataset, split, config, theta, true),
-        Precision::F64 => margins_around::<f64>(dataset, split, config, theta, true),
-    }
+    fit_margins_in_units(Normaliser::fit(dataset, &split.train)?, dataset, split, config, theta)
 }
 
 /// The model that [`fit_margins`] starts from: θ with its initial margins.
@@ -101,13 +98,45 @@ pub fn fit_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: 
 /// # Errors
 /// Those of [`Model::fit`].
 pub fn initial_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: &[f64]) -> Result<Model> {
+    initial_margins_in_units(Normaliser::fit(dataset, &split.train)?, dataset, split, config, theta)
+}
+
+/// [`fit_margins`] around a θ in other units than those of the training part of `split`.
+///
+/// # Errors
+/// Those of [`Model::fit`].
+pub fn fit_margins_in_units(
+    normaliser: Normaliser,
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
+    theta: &[f64],
+) -> Result<Model> {
     match config.precision {
-        Precision::F32 => margins_around::<f32>(dataset, split, config, theta, false),
-        Precision::F64 => margins_around::<f64>(dataset, split, config, theta, false),
+        Precision::F32 => margins_around::<f32>(normaliser, dataset, split, config, theta, true),
+        Precision::F64 => margins_around::<f64>(normaliser, dataset, split, config, theta, true),
+    }
+}
+
+/// The model that [`fit_margins_in_units`] starts from: θ with its initial margins.
+///
+/// # Errors
+/// Those of [`Model::fit`].
+pub fn initial_margins_in_units(
+    normaliser: Normaliser,
+    dataset: &Dataset,
+    split: &Split,
+    config: &FitConfig,
+    theta: &[f64],
+) -> Result<Model> {
+    match config.precision {
+        Precision::F32 => margins_around::<f32>(normaliser, dataset, split, config, theta, false),
+        Precision::F64 => margins_around::<f64>(normaliser, dataset, split, config, theta, false),
     }
 }
 
 fn margins_around<T: OfPrecision>(
+    normaliser: Normaliser,
     dataset: &Dataset,
     split: &Split,
     config: &FitConfig,
@@ -115,7 +144,7 @@ fn margins_around<T: OfPrecision>(
     trained: bool,
 ) -> Result<Model> {
     check_interval(config)?;
-    let problem = Problem::<T>::new(dataset, split, &config.checked()?)?;
+    let problem = Problem::<T>::in_units(normaliser, dataset, split, &config.checked()?)?;
     let mut state = State::new(&problem)?;
     state.start_margins(&problem, theta.iter().map(|&value| T::of(value)).collect());
     if trained {

@@ -448,21 +448,23 @@ class ARX(Estimator):
 class AutoModel(Estimator):
     """The best model that a search finds for a record, with a band calibrated on held-out blocks.
 
-    What ``intervalid fit`` does without settings: it tries linear models and networks on blocks that they have not seen, fits
-    the best again and scales its band to what those blocks showed. ``search_`` says what was tried and why it chose.
+    What ``intervalid fit`` does without settings: it tries linear models and networks, with and without hidden states, on data
+    that they have not seen, fits the best again and scales its band to what those data showed. That takes about two minutes on two
+    cores where networks are worth it. ``search_`` says what was tried and why it chose.
 
     Parameters
     ----------
-    model : "arx", "inode" or "ilstm"
+    model : "arx", "inode", "iss" or "ilstm"
         Search only models of this kind; None searches all.
     lags : (n_x, n_d, n_y)
         Only these lags; None searches them.
-    initial : "zero", "measured" or "warmup:N"
-        What a simulation knows of the outputs at its start; None is "measured", and "warmup:20" for "ilstm".
+    initial : "zero", "measured", "warmup:N" or "history:N"
+        What a simulation knows of the outputs at its start; None is "measured", "warmup:20" for "ilstm", and as much history as
+        helps for "iss".
     coverage : float
         Share of the samples that the band should hold.
     rounds : int
-        Most rounds of networks, 0 to 3; fewer are faster.
+        Most rounds, 0 to 1000; fewer are faster. None lets the search end when its work is done or nothing more is gained.
     budget : float
         Most seconds that the search may take; the result then depends on the machine.
     precision, seed, split, n_jobs, verbose, callbacks
@@ -476,7 +478,7 @@ class AutoModel(Estimator):
     ('arx', True)
     """
 
-    _kinds = ("arx", "inode", "ilstm")
+    _kinds = ("arx", "inode", "iss", "ilstm")
     _is_search = True
 
     def __init__(
@@ -486,7 +488,7 @@ class AutoModel(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
         coverage: float = 0.9,
-        rounds: int = 3,
+        rounds: int | None = None,
         budget: float | None = None,
         precision: str = "f32",
         seed: int = 1,

@@ -33,8 +33,8 @@ pub(super) fn view(info: &SearchInfo) -> SearchView {
     let mut words = vec![format!("Why this one: {}.", info.why)];
     if info.members > 1 {
         words.push(format!(
-            "The model averages {}, simulations and bands alike; each was fitted to the training and validation parts with one block \
-             left out.",
+            "The model averages {}, simulations and bands alike; some were fitted to the training and validation parts together, the \
+             others with one block left out.",
             count(info.members, "network")
         ));
     } else {

@@ -87,7 +87,7 @@ impl Search<'_> {
     fn wave(&self, recipes: &[Recipe], candidates: &mut Vec<Candidate>) {
         let score = best(candidates).map_or(f64::INFINITY, |best| best.score);
         let data = (self.runs, self.divisions);
-        let found = fit_recipes(recipes, data, &self.effort, score, self.threads, &|| self.is_open());
+        let found = fit_recipes(recipes, data, &self.effort, score, self.threads, &|_| self.is_open());
         candidates.extend(found);
     }
 }

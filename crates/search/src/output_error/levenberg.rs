@@ -10,7 +10,7 @@ use super::narx::Narx;
 pub(crate) struct DescentConfig {
     /// Most accepted steps.
     pub(crate) iterations: usize,
-    /// Weight of ‖w‖² of the network's weights, in units of the start's mean squared error.
+    /// Weight of ‖w‖² of the network's weights against the sum of squared errors; the same wherever a descent starts.
     pub(crate) ridge: f64,
     /// How runs start.
     pub(crate) initial: InitialState,
@@ -53,7 +53,7 @@ pub(crate) fn descend(
         return Descent { iterates };
     };
     let penalised = model.is_penalised();
-    let ridge = config.ridge * squares / samples.max(1) as f64;
+    let ridge = config.ridge;
     let penalty = |theta: &[f64]| -> f64 {
         let weights = theta.iter().zip(&penalised).filter(|(_, is)| **is);
         ridge * weights.map(|(w, _)| w * w).sum::<f64>()
@@ -98,7 +98,12 @@ pub(crate) fn descend(
 }
 
 /// Mean squared error of the free runs over all scored samples and outputs; none if one diverges.
-fn free_run_error(model: &Narx, scaled: &Scaled<f64>, windows: &[Window], initial: InitialState) -> Option<f64> {
+pub(crate) fn free_run_error(
+    model: &Narx,
+    scaled: &Scaled<f64>,
+    windows: &[Window],
+    initial: InitialState,
+) -> Option<f64> {
     let mut tape = model.tape();
     let (mut squares, mut count) = (0.0, 0_usize);
     for &window in windows {

@@ -3,5 +3,5 @@
 mod levenberg;
 mod narx;
 
-pub(crate) use levenberg::{DescentConfig, descend};
+pub(crate) use levenberg::{DescentConfig, descend, free_run_error};
 pub(crate) use narx::Narx;

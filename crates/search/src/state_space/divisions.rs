@@ -101,6 +101,11 @@ impl Divisions {
         })
     }
 
+    /// All of them, in their order.
+    pub(crate) fn divisions(&self) -> &[Division] {
+        &self.divisions
+    }
+
     /// What each division's model is fitted on.
     pub(crate) fn fitted(&self) -> Vec<Scored> {
         self.divisions.iter().map(|division| division.fitted.clone()).collect()

@@ -68,7 +68,7 @@ pub fn descend_long(
 }
 
 /// The samples that count in the first `share` of every run.
-fn beginnings(runs: &[Run], scored: &Scored, share: f64) -> Scored {
+pub(crate) fn beginnings(runs: &[Run], scored: &Scored, share: f64) -> Scored {
     let flags: Vec<Vec<bool>> = runs
         .iter()
         .enumerate()

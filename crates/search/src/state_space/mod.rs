@@ -1,6 +1,6 @@
 //! Neural state-space models: x(k+1) = f(x(k), u(k)), ŷ(k) = g(x(k), u(k)), each map a linear path with a small network beside it.
 //!
-//! Everything is in double precision and in normalised units, and depends on seeds and data alone. Not yet part of [`search`](crate::search).
+//! Everything is in double precision and in normalised units, and depends on seeds and data alone.
 //!
 //! | step | file |
 //! |---|---|
@@ -75,14 +75,17 @@ mod subspace;
 mod windows;
 
 pub use descent::{Descent, DescentConfig, Fitted, descend, mean_squared_error};
+pub(crate) use divisions::{Division, HISTORY};
 pub use divisions::{Divisions, HeldOut, median, simulate_from};
 pub use explore::{ExploreConfig, Walker, explore};
 pub use fit_linear::{LinearConfig, fit_linear};
 pub use initial::{InitialConfig, state_before};
 pub use linear::Linear;
+pub(crate) use long::beginnings;
 pub use long::{LongConfig, descend_long};
 pub use model::{Shape, StateSpace};
 pub use observer::{Observer, ObserverConfig};
+pub(crate) use recipe::descent_work;
 pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};
 pub use run::{Run, Scored, runs_of};
 pub use stack::{consensus, stack_weights};

@@ -3,10 +3,13 @@
 //! start (linear or random) → Adam on whole free runs from several starts → Levenberg–Marquardt → held-out runs, each the median
 //! of the models kept. Both stages are candidates, since the second helps on clean records and harms on short noisy ones.
 
+use std::cell::Cell;
+
 use super::descent::{DescentConfig, Fitted, descend};
 use super::divisions::{Divisions, HeldOut};
 use super::explore::{ExploreConfig, Walker, explore};
 use super::fit_linear::{LinearConfig, fit_linear};
+use super::lanes::LANES;
 use super::model::Shape;
 use super::run::Run;
 use super::start::{at_random, beside_linear};
@@ -70,6 +73,8 @@ pub struct Effort {
     pub explore: ExploreConfig,
     /// Gauss–Newton steps of networks.
     pub descent: usize,
+    /// Most multiplications of a recipe's Gauss–Newton steps, which are fewer where they are dear, but five at least.
+    pub descent_work: f64,
     /// Gauss–Newton steps of linear models.
     pub linear: usize,
     /// Longest time constant of random starts, as a share of the record.
@@ -87,6 +92,7 @@ impl Default for Effort {
                 ..ExploreConfig::default()
             },
             descent: 40,
+            descent_work: f64::INFINITY,
             linear: 20,
             horizon: 0.1,
         }
@@ -101,16 +107,24 @@ impl Recipe {
 
     /// Carries the recipe out: candidates after exploration and after refinement, those that stayed finite.
     ///
-    /// `best` is the best score so far. `keep_on()` is asked now and then; after a false nothing more is returned.
+    /// `best` is the best score so far. `keep_on(work)` is told of work about to be done, in multiplications, before every step;
+    /// after a false nothing more is returned.
     pub fn fit(
         &self,
         runs: &[Run],
         divisions: &Divisions,
         effort: &Effort,
         best: f64,
-        keep_on: &(dyn Fn() -> bool + Sync),
+        keep_on: &(dyn Fn(f64) -> bool + Sync),
     ) -> Vec<Candidate> {
         let fitted = divisions.fitted();
+        let shape = self.shape(&runs[0]);
+        let samples: usize = runs.iter().map(Run::len).sum();
+        let is_going_on = Cell::new(true);
+        let did = |work: f64| {
+            is_going_on.set(is_going_on.get() && keep_on(work));
+            is_going_on.get()
+        };
         let linear: Option<Vec<Fitted>> = match (self.start, self.is_linear()) {
             (Start::Random, false) => None,
             _ => fitted
@@ -121,7 +135,13 @@ impl Recipe {
                         weight_penalty: self.weight_penalty,
                         iterations: effort.linear,
                     };
-                    fit_linear(runs, scored, config).ok()
+                    let linear = Shape {
+                        state_hidden: 0,
+                        output_hidden: 0,
+                        ..shape
+                    };
+                    let is_wanted = did(effort.linear as f64 * descent_work(linear, samples));
+                    fit_linear(runs, scored, config).ok().filter(|_| is_wanted)
                 })
                 .collect(),
         };
@@ -145,11 +165,12 @@ impl Recipe {
         if self.explores {
             let walkers =
                 jobs.map(|(division, seed)| Walker::new(start(division, seed), division, self.weight_penalty));
-            for walker in explore(walkers.collect(), runs, &fitted, &effort.explore, keep_on) {
+            let work = explore_work(shape, samples);
+            for walker in explore(walkers.collect(), runs, &fitted, &effort.explore, || did(work)) {
                 members[walker.group].push(walker.fitted);
             }
             members.iter_mut().for_each(|members| members.truncate(effort.kept));
-            if !keep_on() {
+            if !is_going_on.get() {
                 return candidates;
             }
             candidates.extend(self.judge(members.clone(), 0, runs, divisions));
@@ -162,23 +183,38 @@ impl Recipe {
         } else {
             jobs.for_each(|(division, seed)| members[division].push(start(division, seed)));
         }
+        let all: usize = members.iter().map(Vec::len).sum();
+        let affordable = effort.descent_work / (all as f64 * descent_work(shape, samples)).max(1.0);
+        let iterations = (affordable.max(FEWEST_STEPS as f64) as usize).min(effort.descent);
         let descent = DescentConfig {
-            iterations: effort.descent,
+            iterations,
             weight_penalty: self.weight_penalty,
             linear_share: effort.explore.linear_share,
             ..DescentConfig::default()
         };
         for (members, scored) in members.iter_mut().zip(&fitted) {
             for member in members.iter_mut() {
-                if let Some(found) = descend(member.clone(), runs, scored, descent, |_, _| keep_on()) {
+                let work = descent_work(shape, samples);
+                if let Some(found) = descend(member.clone(), runs, scored, descent, |_, _| did(work)) {
                     *member = found.fitted;
                 }
             }
         }
-        if keep_on() {
-            candidates.extend(self.judge(members, effort.descent, runs, divisions));
+        if is_going_on.get() {
+            candidates.extend(self.judge(members, iterations, runs, divisions));
         }
         candidates
+    }
+
+    /// Sizes of its models.
+    pub fn shape(&self, run: &Run) -> Shape {
+        Shape {
+            states: self.states,
+            inputs: run.inputs(),
+            outputs: run.outputs(),
+            state_hidden: self.state_hidden,
+            output_hidden: self.output_hidden,
+        }
     }
 
     /// Where a fit starts: beside a linear model, or at random.
@@ -189,13 +225,7 @@ impl Recipe {
                 x0: linear.x0.clone(),
             };
         }
-        let shape = Shape {
-            states: self.states,
-            inputs: runs[0].inputs(),
-            outputs: runs[0].outputs(),
-            state_hidden: self.state_hidden,
-            output_hidden: self.output_hidden,
-        };
+        let shape = self.shape(&runs[0]);
         let samples: usize = runs.iter().map(Run::len).sum();
         let horizon = (effort.horizon * samples as f64).clamp(5.0, 500.0);
         Fitted {
@@ -227,6 +257,20 @@ impl Recipe {
     }
 }
 
+/// Fewer Gauss–Newton steps change nothing worth a judgement.
+const FEWEST_STEPS: usize = 5;
+
+/// Multiplications of one step of eight explorers.
+pub(crate) fn explore_work(shape: Shape, samples: usize) -> f64 {
+    (4 * LANES * shape.parameters() * samples) as f64
+}
+
+/// Multiplications of one Gauss–Newton step.
+pub(crate) fn descent_work(shape: Shape, samples: usize) -> f64 {
+    let parameters = shape.parameters();
+    (samples * parameters * (shape.outputs * parameters + shape.states * shape.states)) as f64
+}
+
 /// Carries several recipes out with up to `threads` threads; candidates in the order of the recipes, the same whatever `threads`
 /// says unless time runs out. Arguments as for [`Recipe::fit`].
 pub fn fit_recipes(
@@ -235,7 +279,7 @@ pub fn fit_recipes(
     effort: &Effort,
     best: f64,
     threads: usize,
-    keep_on: &(dyn Fn() -> bool + Sync),
+    keep_on: &(dyn Fn(f64) -> bool + Sync),
 ) -> Vec<Candidate> {
     let found = map_parallel(recipes, threads, |recipe| {
         recipe.fit(runs, divisions, effort, best, keep_on)
@@ -280,13 +324,13 @@ mod tests {
             seed: 1,
         };
         let effort = Effort::default();
-        let linear = recipe.fit(&runs, &divisions, &effort, f64::INFINITY, &|| true);
+        let linear = recipe.fit(&runs, &divisions, &effort, f64::INFINITY, &|_| true);
         let network = Recipe {
             state_hidden: 4,
             output_hidden: 0,
             ..recipe
         };
-        let network = network.fit(&runs, &divisions, &effort, f64::INFINITY, &|| true);
+        let network = network.fit(&runs, &divisions, &effort, f64::INFINITY, &|_| true);
         assert!(
             network[0].score < 0.3 * linear[0].score,
             "{} {}",
@@ -296,7 +340,7 @@ mod tests {
         assert_eq!((network[0].members.len(), network[0].held_out.len()), (7, 6));
         let orders = [1, 2, 3].map(|states| Recipe { states, ..recipe });
         let with = |threads| {
-            let found = fit_recipes(&orders, (&runs, &divisions), &effort, f64::INFINITY, threads, &|| true);
+            let found = fit_recipes(&orders, (&runs, &divisions), &effort, f64::INFINITY, threads, &|_| true);
             found.into_iter().map(|candidate| candidate.members).collect::<Vec<_>>()
         };
         assert_eq!(with(1), with(3));

@@ -28,11 +28,11 @@ fn test_metrics(fit: &SearchOutcome, dataset: &Dataset, split: &Split) -> [Metri
 
 /// Coverage within two points and three binomial standard deviations, width at most 1.25 times the ideal band's; the online
 /// band, which pays for its reaction to drift where there is none, 1.4 times.
-fn check_truth(record: &SyntheticRecord, coverage: f64) {
+fn check_truth(record: &SyntheticRecord, coverage: f64, rounds: usize) {
     let dataset = record.dataset();
     let config = SearchConfig {
         coverage,
-        rounds: 2,
+        rounds,
         ..SearchConfig::default()
     };
     let (fit, split) = searched(dataset, &config, 2);
@@ -65,13 +65,13 @@ fn check_truth(record: &SyntheticRecord, coverage: f64) {
 #[test]
 fn a_linear_system_gets_its_ideal_band() {
     let record = LinearSystem::default().generate(3000, 11).expect("generates");
-    check_truth(&record, 0.9);
+    check_truth(&record, 0.9, 3);
 }
 
 #[test]
 fn a_wiener_system_gets_nearly_its_ideal_band() {
     let record = WienerSystem::default().generate(3000, 12).expect("generates");
-    check_truth(&record, 0.95);
+    check_truth(&record, 0.95, 5);
 }
 
 #[test]
@@ -80,13 +80,17 @@ fn a_linear_model_wins_where_it_should() {
     let (fit, _) = searched(
         record.dataset(),
         &SearchConfig {
-            rounds: 1,
+            rounds: 2,
             ..SearchConfig::default()
         },
         2,
     );
     assert_eq!(fit.model.kind(), ModelKind::Arx, "{}", fit.info.why);
     assert!(fit.info.candidates[0].chosen && !fit.info.candidates[1].chosen);
+    // Linear state-space models were tried as well, and judged on the same samples.
+    let orders = fit.info.candidates.iter().filter(|c| c.model == ModelKind::Iss);
+    assert!(orders.clone().count() > 8 && orders.clone().all(|c| c.hidden == [0, 0] && c.forward.is_some()));
+    assert!(fit.info.promise.is_some_and(|promise| promise.is_kept()));
 }
 
 #[test]
@@ -100,8 +104,9 @@ fn threads_change_nothing_and_a_saved_model_is_the_same() {
     let (one, split) = searched(record.dataset(), &config, 1);
     let (two, _) = searched(record.dataset(), &config, 2);
     assert_eq!(one.model, two.model);
-    assert_eq!(one.model.members(), 10);
-    assert_eq!(one.info.members, 10);
+    // Five without a block each, three of everything.
+    assert_eq!(one.model.members(), 8);
+    assert_eq!(one.info.members, 8);
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
@@ -113,6 +118,66 @@ fn threads_change_nothing_and_a_saved_model_is_the_same() {
     let flags = |model: &Model| model.extrapolated(record.dataset(), &simulate(model)).expect("fits");
     assert!(flags(&one.model).is_some());
     assert_eq!(flags(&again), flags(&one.model));
+}
+
+/// The size of a hidden state is seen: no linear model and no lagged one knows its sign.
+fn rectified(samples: usize) -> Dataset {
+    let input: Vec<f64> = (0..samples)
+        .map(|k| (0.11 * k as f64).sin() + (0.041 * k as f64).cos() + 0.4 * (0.53 * (k * k % 97) as f64).sin())
+        .collect();
+    let mut state = 0.0;
+    let output: Vec<f64> = input
+        .iter()
+        .enumerate()
+        .map(|(k, u)| {
+            let y = f64::abs(state) + 0.01 * ((k * 7919) as f64).sin();
+            state = 0.8 * state + 0.3 * u;
+            y
+        })
+        .collect();
+    let experiment = Experiment::new("e", vec![input], vec![output]);
+    let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
+    Dataset::new("rectified", channels.0, channels.1, None, vec![experiment]).expect("valid")
+}
+
+#[test]
+fn a_hidden_state_is_found_whatever_the_threads() {
+    let dataset = rectified(700);
+    let config = SearchConfig {
+        rounds: 5,
+        ..SearchConfig::default()
+    };
+    let (one, split) = searched(&dataset, &config, 1);
+    let (two, _) = searched(&dataset, &config, 2);
+    assert_eq!(one.model, two.model);
+    assert_eq!(one.model.kind(), ModelKind::Iss, "{}", one.info.why);
+    assert!(matches!(one.model.config().initial, InitialState::History(_)));
+    let chosen = &one.info.candidates[0];
+    assert!(chosen.states > 0 && chosen.chosen && chosen.model == ModelKind::Iss);
+    let promise = one.info.promise.expect("compared");
+    assert!(promise.is_kept() && promise.held_out.is_some(), "{promise:?}");
+    let [offline, _] = test_metrics(&one, &dataset, &split);
+    assert!(offline.fit_percent.expect("a fit") > 80.0, "{offline:?}");
+    assert!(offline.picp.expect("a share") > 0.8, "{offline:?}");
+}
+
+#[test]
+fn more_rounds_are_more_work_and_the_first_ones_are_the_same() {
+    let dataset = rectified(400);
+    let with = |rounds| {
+        let config = SearchConfig {
+            rounds,
+            ..SearchConfig::default()
+        };
+        searched(&dataset, &config, 2).0.info
+    };
+    let (few, more) = (with(3), with(4));
+    assert_eq!((few.rounds, more.rounds), (3, 4));
+    assert!(few.work < more.work);
+    let names = |info: &intervalid_search::SearchInfo| -> Vec<(String, Option<f64>)> {
+        info.candidates.iter().map(|c| (c.name.clone(), c.score)).collect()
+    };
+    assert!(names(&few).iter().all(|row| names(&more).contains(row)));
 }
 
 #[test]
@@ -175,7 +240,7 @@ fn several_outputs_and_experiments_are_fitted() {
     let (fit, split) = searched(
         &dataset,
         &SearchConfig {
-            rounds: 1,
+            rounds: 2,
             ..SearchConfig::default()
         },
         2,
@@ -193,7 +258,11 @@ fn short_records_without_inputs_and_long_ones_are_fitted() {
         .generate(80, 2)
         .expect("generates")
         .into_dataset();
-    let (fit, _) = searched(&short, &SearchConfig::default(), 1);
+    let few = SearchConfig {
+        rounds: 4,
+        ..SearchConfig::default()
+    };
+    let (fit, _) = searched(&short, &few, 1);
     assert!(fit.info.calibration.level >= 0.9);
 
     let output: Vec<f64> = (0..400)
@@ -222,7 +291,7 @@ fn recurrent_networks_are_searched_on_request() {
     let (fit, split) = searched(record.dataset(), &config, 2);
     assert_eq!(fit.model.kind(), ModelKind::Ilstm);
     assert_eq!(fit.model.config().initial, InitialState::Warmup(20));
-    assert_eq!(fit.model.members(), 10);
+    assert_eq!(fit.model.members(), 8);
     let chosen = &fit.info.candidates[0];
     assert!(chosen.chosen && chosen.model == ModelKind::Ilstm, "{chosen:?}");
     let [offline, _] = test_metrics(&fit, record.dataset(), &split);
@@ -257,6 +326,7 @@ fn a_budget_of_no_time_is_told_and_repeated_by_its_rounds() {
     let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
     let options = SearchOptions {
         control: Control {
+            // Nothing but what every search does first.
             deadline: Some(std::time::Instant::now()),
             ..Control::default()
         },

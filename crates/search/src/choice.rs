@@ -1,0 +1,404 @@
+//! Which candidate becomes the model, and whether that model keeps what the candidate promised.
+
+use intervalid_data::InitialState;
+use intervalid_model::{Calibration, FitConfig, Model, ModelKind};
+
+use crate::budget::Budget;
+use crate::config::SearchConfig;
+use crate::error::{Result, SearchError};
+use crate::finish::{Member, Plan, finish_linear};
+use crate::folds::Folds;
+use crate::hidden_states::HiddenCandidate;
+use crate::linear::LinearCandidate;
+use crate::promise::Promise;
+use crate::rounds::Searched;
+use crate::score::Score;
+use crate::table::arx_name;
+
+/// A network has to beat the best linear model by this share of the score: it is harder to understand and to deploy.
+const NETWORK_ADVANTAGE: f64 = 0.03;
+/// A linear state-space model has to beat ARX models by this share.
+const STATE_ADVANTAGE: f64 = 0.02;
+/// Networks and linear models that are finished before the search settles for one that breaks its promise.
+const MOST_TRIED: usize = 3;
+
+/// A candidate by its family and place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// Of the linear models on lagged outputs.
+    Arx(usize),
+    /// Of the networks on lagged outputs.
+    Lagged(usize),
+    /// Of the models with hidden states.
+    Hidden(usize),
+}
+
+/// What a search settles on.
+pub(crate) struct Choice {
+    pub(crate) pick: Pick,
+    pub(crate) model: Model,
+    pub(crate) calibration: Calibration,
+    pub(crate) promise: Promise,
+    pub(crate) why: String,
+    pub(crate) warning: Option<String>,
+    /// Held-out error along the descent, and the steps kept.
+    pub(crate) descent: (Vec<f64>, usize),
+}
+
+/// A finished model that has not been chosen yet.
+struct Finished {
+    model: Model,
+    calibration: Calibration,
+    promise: Promise,
+    /// Whether members that saw everything were left out.
+    is_reduced: bool,
+}
+
+struct Chooser<'a> {
+    folds: &'a Folds<'a>,
+    config: &'a SearchConfig,
+    searched: &'a Searched,
+    budget: &'a Budget<'a>,
+}
+
+/// Finishes the best candidate; where its model breaks the promise, the next.
+pub(crate) fn choose(
+    folds: &Folds<'_>,
+    config: &SearchConfig,
+    searched: &Searched,
+    budget: &Budget<'_>,
+) -> Result<Choice> {
+    let chooser = Chooser {
+        folds,
+        config,
+        searched,
+        budget,
+    };
+    let order = chooser.order();
+    let mut broken: Vec<(Pick, Finished)> = Vec::new();
+    for &pick in &order {
+        let finished = chooser.finish(pick)?;
+        if finished.promise.is_kept() {
+            return Ok(chooser.settle(pick, finished, &broken));
+        }
+        broken.push((pick, finished));
+    }
+    // All of them disappoint: the least bad.
+    let worst = |(_, finished): &(Pick, Finished)| finished.promise.worst();
+    let place = (0..broken.len()).min_by(|&a, &b| worst(&broken[a]).total_cmp(&worst(&broken[b])));
+    let (pick, finished) = broken.swap_remove(place.ok_or(SearchError::NoStableLinearModel)?);
+    Ok(chooser.settle(pick, finished, &broken))
+}
+
+impl Choice {
+    /// The best linear model, since nobody waits for more.
+    pub(crate) fn cancelled(folds: &Folds<'_>, config: &SearchConfig, linear: &[LinearCandidate]) -> Result<Self> {
+        let best = linear.first().ok_or(SearchError::NoStableLinearModel)?;
+        let (model, calibration) = finish_linear(folds, config, best)?;
+        Ok(Self {
+            pick: Pick::Arx(0),
+            promise: Promise::of(&model, folds, &best.score, None),
+            model,
+            calibration,
+            why: "the search was stopped before a network was ready: this is the best linear model so far".to_owned(),
+            warning: None,
+            descent: (Vec::new(), 0),
+        })
+    }
+}
+
+impl Chooser<'_> {
+    fn score(&self, pick: Pick) -> Option<&Score> {
+        match pick {
+            Pick::Arx(index) => Some(&self.searched.linear[index].score),
+            Pick::Lagged(index) => self.searched.lagged[index].score.as_ref(),
+            Pick::Hidden(index) => Some(&self.searched.hidden_candidates()[index].score),
+        }
+    }
+
+    fn total(&self, pick: Pick) -> f64 {
+        self.score(pick).map_or(f64::INFINITY, Score::total)
+    }
+
+    fn name(&self, pick: Pick) -> String {
+        match pick {
+            Pick::Arx(index) => arx_name(&self.searched.linear[index]),
+            Pick::Lagged(index) => self.searched.lagged[index].recipe.name(),
+            Pick::Hidden(index) => self.searched.hidden_candidates()[index].name(),
+        }
+    }
+
+    /// Linear models, the best first: of a kind that was asked for where there are any.
+    fn linear_models(&self) -> Vec<Pick> {
+        let hidden = self.searched.hidden_candidates().iter().enumerate();
+        let linear_states = hidden.filter(|(_, candidate)| candidate.recipe.is_linear());
+        let mut states: Vec<Pick> = linear_states.map(|(index, _)| Pick::Hidden(index)).collect();
+        states.sort_by(|&a, &b| self.total(a).total_cmp(&self.total(b)));
+        // The order of ARX models prefers few parameters.
+        let arx = (0..self.searched.linear.len()).map(Pick::Arx);
+        if self.config.model == Some(ModelKind::Iss) && !states.is_empty() {
+            return states;
+        }
+        let Some(&best_arx) = arx.clone().collect::<Vec<_>>().first() else {
+            return states;
+        };
+        let wins = |pick: &Pick| self.total(*pick) < (1.0 - STATE_ADVANTAGE) * self.total(best_arx);
+        match states.first().is_some_and(wins) && self.config.model.is_none() {
+            true => states.into_iter().filter(wins).take(MOST_TRIED).chain(arx).collect(),
+            false => arx.chain(states).collect(),
+        }
+    }
+
+    /// Networks, the best first.
+    fn networks(&self) -> Vec<Pick> {
+        let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
+        let hidden = self.searched.hidden_candidates().iter().enumerate();
+        let hidden = hidden.filter(|(_, candidate)| !candidate.recipe.is_linear());
+        let all = lagged.chain(hidden.map(|(index, _)| Pick::Hidden(index)));
+        let mut found: Vec<Pick> = all.filter(|&pick| self.total(pick).is_finite()).collect();
+        found.sort_by(|&a, &b| self.total(a).total_cmp(&self.total(b)));
+        found
+    }
+
+    /// Candidates in the order in which they are finished until one keeps its promise.
+    fn order(&self) -> Vec<Pick> {
+        let linear = self.linear_models();
+        let best = linear.first().and_then(|&pick| self.score(pick));
+        let is_asked = self.config.model.is_some_and(|model| model != ModelKind::Iss);
+        let wins = |pick: &Pick| {
+            let clearly = self
+                .score(*pick)
+                .zip(best)
+                .is_none_or(|(score, best)| score.clearly_beats(best, NETWORK_ADVANTAGE));
+            clearly || is_asked
+        };
+        let networks = self.networks().into_iter().filter(wins).take(MOST_TRIED);
+        networks.chain(linear.into_iter().take(MOST_TRIED)).collect()
+    }
+
+    fn finish(&self, pick: Pick) -> Result<Finished> {
+        let (folds, config) = (self.folds, self.config);
+        let plan = match pick {
+            Pick::Arx(index) => {
+                let (model, calibration) = finish_linear(folds, config, &self.searched.linear[index])?;
+                return Ok(Finished {
+                    promise: Promise::of(&model, folds, &self.searched.linear[index].score, None),
+                    model,
+                    calibration,
+                    is_reduced: false,
+                });
+            }
+            Pick::Lagged(index) => self.lagged_plan(index)?,
+            Pick::Hidden(index) => self.hidden_plan(index),
+        };
+        let networks = plan.train(folds, config, self.budget)?;
+        let assemble = |of_folds_only: bool| -> Result<Finished> {
+            let (model, calibration) = networks.assemble(folds, config, of_folds_only)?;
+            let score = self.score(pick).ok_or(SearchError::NoStableLinearModel)?;
+            Ok(Finished {
+                promise: Promise::of(&model, folds, score, Some(networks.held_out)),
+                model,
+                calibration,
+                is_reduced: of_folds_only,
+            })
+        };
+        let finished = assemble(false)?;
+        if !finished.promise.is_kept() && networks.is_mixed() {
+            let reduced = assemble(true)?;
+            if reduced.promise.worst() < finished.promise.worst() {
+                return Ok(reduced);
+            }
+        }
+        Ok(finished)
+    }
+
+    fn lagged_plan(&self, index: usize) -> Result<Plan> {
+        let candidate = &self.searched.lagged[index];
+        let forward = self.folds.forward_fold();
+        let of_folds = (0..self.folds.folds.len()).filter_map(|fold| {
+            Some(Member {
+                theta: candidate.theta(fold)?.to_vec(),
+                // The forward cut's has seen least, and calibrates only.
+                joins: Some(fold) != forward,
+                fold: Some(fold),
+            })
+        });
+        let everything = candidate.members_of_everything(self.folds, self.config, self.budget)?;
+        let everything = everything.into_iter().map(|theta| Member {
+            fold: None,
+            theta,
+            joins: true,
+        });
+        Ok(Plan {
+            members: of_folds.chain(everything).collect(),
+            settings: candidate.recipe.fit_config(self.config, candidate.recipe.window, 1),
+            window: candidate.recipe.window,
+        })
+    }
+
+    fn hidden_plan(&self, index: usize) -> Plan {
+        let candidate = &self.searched.hidden_candidates()[index];
+        let found = self
+            .searched
+            .hidden
+            .as_ref()
+            .map(|hidden| hidden.observed(candidate, self.budget));
+        let (members, history) = found.unwrap_or_default();
+        let settings = state_space_settings(self.config, candidate, history);
+        Plan {
+            window: WINDOW + settings.initial.unscored(),
+            settings,
+            members: members
+                .into_iter()
+                .map(|member| Member {
+                    fold: member.fold,
+                    theta: member.theta,
+                    joins: member.joins,
+                })
+                .collect(),
+        }
+    }
+
+    fn settle(&self, pick: Pick, finished: Finished, broken: &[(Pick, Finished)]) -> Choice {
+        let mut warnings = Vec::new();
+        for (other, disappointing) in broken {
+            warnings.push(format!(
+                "{} promised an error of {:.3} standard deviations, but the model made of it has {:.3}, so it was not taken",
+                self.name(*other),
+                disappointing.promise.promised,
+                disappointing.promise.worst()
+            ));
+        }
+        if finished.is_reduced {
+            warnings.push(
+                "the networks fitted to everything did worse than promised, so only those of the blocks are averaged"
+                    .to_owned(),
+            );
+        }
+        if !finished.promise.is_kept() {
+            warnings.push(format!(
+                "no model kept its promise; the error of this one is {:.3} standard deviations where {:.3} was promised",
+                finished.promise.worst(),
+                finished.promise.promised
+            ));
+        }
+        let descent = match pick {
+            Pick::Lagged(index) => {
+                let candidate = &self.searched.lagged[index];
+                (candidate.curve.clone(), candidate.steps)
+            }
+            Pick::Arx(_) | Pick::Hidden(_) => (Vec::new(), 0),
+        };
+        Choice {
+            why: self.why(pick),
+            pick,
+            model: finished.model,
+            calibration: finished.calibration,
+            promise: finished.promise,
+            warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+            descent,
+        }
+    }
+
+    fn why(&self, pick: Pick) -> String {
+        let linear = self.linear_models();
+        let is_linear = linear.contains(&pick);
+        let network = self.networks().first().copied();
+        let rival = if is_linear { network } else { Some(pick) };
+        let best = if is_linear { Some(pick) } else { linear.first().copied() };
+        let compared = rival
+            .zip(best)
+            .and_then(|(rival, best)| Some((self.score(rival)?, self.score(best)?)));
+        let Some((score, linear)) = compared else {
+            return match self.config.model {
+                Some(ModelKind::Arx) => "the best linear model on held-out data; no network was asked for".to_owned(),
+                _ => "the best linear model: no network stayed finite on all held-out blocks".to_owned(),
+            };
+        };
+        let share = 100.0 * (score.total() / linear.total() - 1.0);
+        let compared = match share < 0.0 {
+            true => format!("{:.0} % lower than", -share),
+            false => format!("{share:.0} % higher than"),
+        };
+        let (blocks, all) = (score.blocks_better(linear), score.blocks.len());
+        match is_linear {
+            false if self.config.model.is_some() => format!(
+                "the best {} on held-out data, as asked; its error there is {compared} the best linear model's",
+                self.kind(pick)
+            ),
+            false => format!(
+                "its error on held-out data is {compared} the best linear model's, and lower on {blocks} of {all} blocks"
+            ),
+            true => format!(
+                "no network is clearly better than this linear model: the best one's error on held-out data is {compared} its, and \
+                 lower on {blocks} of {all} blocks, where {:.0} %, more than the standard error between blocks, and most blocks were \
+                 needed",
+                100.0 * NETWORK_ADVANTAGE
+            ),
+        }
+    }
+
+    fn kind(&self, pick: Pick) -> ModelKind {
+        match pick {
+            Pick::Arx(_) => ModelKind::Arx,
+            Pick::Lagged(index) => self.searched.lagged[index].recipe.model,
+            Pick::Hidden(_) => ModelKind::Iss,
+        }
+    }
+}
+
+/// Samples of a window of margin training of a model with hidden states, besides its history.
+const WINDOW: usize = 250;
+
+/// Settings of a model with hidden states that was started from so many samples of history.
+fn state_space_settings(config: &SearchConfig, candidate: &HiddenCandidate, history: usize) -> FitConfig {
+    let initial = config.initial.unwrap_or(InitialState::History(history));
+    let settings = config.fit_config(ModelKind::Iss, candidate.lags(), initial);
+    settings.with(|settings| {
+        settings.network.states = candidate.recipe.states;
+        settings.network.hidden = candidate.hidden();
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{LinearSystem, Split, SplitFractions};
+
+    use super::*;
+    use crate::config::SearchOptions;
+    use crate::linear::linear_candidates;
+
+    #[test]
+    fn a_candidate_that_promised_too_much_is_passed_over() {
+        let dataset = LinearSystem::default()
+            .generate(400, 3)
+            .expect("generates")
+            .into_dataset();
+        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        let folds = Folds::new(&dataset, &split).expect("cuts");
+        let config = SearchConfig::default();
+        let budget = Budget::new(&SearchOptions::default());
+        let mut searched = Searched {
+            linear: linear_candidates(&folds, &config, &budget).expect("fits"),
+            ..Searched::default()
+        };
+        let honest = choose(&folds, &config, &searched, &budget).expect("chooses");
+        assert!(honest.pick == Pick::Arx(0) && honest.warning.is_none() && honest.promise.is_kept());
+        // A hundredth of its error: no model can keep that.
+        searched.linear[0].score.rmse *= 0.01;
+        searched.linear[0].score.forward *= 0.01;
+        let second = choose(&folds, &config, &searched, &budget).expect("chooses");
+        assert_eq!(second.pick, Pick::Arx(1));
+        assert!(second.warning.is_some_and(|warning| warning.contains("promised")));
+        for candidate in &mut searched.linear {
+            candidate.score.rmse = 1e-6;
+            candidate.score.forward = 1e-6;
+        }
+        let least_bad = choose(&folds, &config, &searched, &budget).expect("chooses");
+        assert!(
+            least_bad
+                .warning
+                .is_some_and(|warning| warning.contains("no model kept its promise"))
+        );
+    }
+}

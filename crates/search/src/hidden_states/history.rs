@@ -1,0 +1,155 @@
+//! How a model with hidden states is started: an observer per model, and the samples of history it needs.
+//!
+//! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)) over n samples before a run, from x = 0. K comes from one-step errors on what the model
+//! was fitted to; n is the smallest whose held-out error is nearly that of the best.
+
+use super::candidate::HiddenCandidate;
+use super::long::fit_everything;
+use super::rounds::HiddenSearch;
+use crate::budget::Budget;
+use crate::parallel::map_parallel;
+use crate::state_space::{Division, Fitted, HISTORY, Observer, ObserverConfig, Run, beginnings, median};
+
+/// Samples of history that are tried.
+const HISTORIES: [usize; 5] = [20, 50, 100, 200, 400];
+/// A shorter history may be worse by this share.
+const NOTICEABLE: f64 = 0.02;
+/// Samples that an observer's gain is fitted to.
+const OBSERVED: usize = 20_000;
+/// Errors beyond so many standard deviations are those of a run that has left the data.
+const LOST: f64 = 5.0;
+
+/// One model of an ensemble with its observer.
+pub(crate) struct Observed {
+    /// The division it was fitted on; none of everything.
+    pub(crate) fold: Option<usize>,
+    /// Parameters of both maps, then K row by row.
+    pub(crate) theta: Vec<f64>,
+    /// Whether it is part of the final model; else it is there for calibration alone.
+    pub(crate) joins: bool,
+}
+
+impl HiddenSearch {
+    /// The chosen recipe's models with their observers, and the samples of history that start them.
+    pub(crate) fn observed(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> (Vec<Observed>, usize) {
+        let chosen = self.chosen_members(candidate, budget);
+        let share = OBSERVED as f64 / self.runs.iter().map(Run::len).sum::<usize>().max(1) as f64;
+        let observers = map_parallel(&chosen, budget.threads, |(division, fitted)| {
+            let scored = beginnings(&self.runs, &self.divisions[*division].fitted, share);
+            Observer::fit(fitted, &self.runs, &scored, None, ObserverConfig::default())
+        });
+        let all = self.divisions.len() - 1;
+        let with_gain: Vec<(usize, Fitted, Observer)> = chosen
+            .into_iter()
+            .zip(observers)
+            .filter_map(|((division, fitted), observer)| Some((division, fitted, observer?)))
+            .collect();
+        let history = self.history(&with_gain);
+        let is_linear = candidate.recipe.is_linear();
+        let has_all = with_gain.iter().any(|(division, ..)| *division == all);
+        let observed = with_gain.into_iter().map(|(division, fitted, observer)| Observed {
+            fold: (division < all).then_some(division),
+            theta: fitted.model.theta().iter().chain(observer.gain()).copied().collect(),
+            // A linear model stays one model. The forward cut's has seen least, and calibrates only.
+            joins: match has_all {
+                true => division == all || (!is_linear && division + 1 < all),
+                false => division + 1 < all || all == 1,
+            },
+        });
+        (observed.collect(), history)
+    }
+
+    /// Of every division the model nearest to what its models agree on; of everything all that agree.
+    fn chosen_members(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> Vec<(usize, Fitted)> {
+        let all = self.divisions.len() - 1;
+        let mut chosen = Vec::new();
+        for (division, members) in candidate.members.iter().enumerate() {
+            let runs: Vec<Option<Vec<f64>>> = members.iter().map(|member| self.free_run(member)).collect();
+            let finite: Vec<Vec<f64>> = runs.iter().flatten().cloned().collect();
+            let middle = median(&finite);
+            let distance = |run: &Vec<f64>| {
+                let squares = run.iter().zip(&middle).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+                (squares / run.len().max(1) as f64).sqrt()
+            };
+            let mut near: Vec<(f64, usize)> = (0..members.len())
+                .filter_map(|place| Some((distance(runs[place].as_ref()?), place)))
+                .collect();
+            near.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let most = if division == all { members.len() } else { 1 };
+            let agrees =
+                |(rank, (distance, _)): &(usize, &(f64, usize))| *rank == 0 || *distance <= candidate.score.total();
+            let kept = near.iter().enumerate().filter(agrees).take(most);
+            chosen.extend(kept.map(|(_, &(_, place))| (division, members[place].clone())));
+        }
+        if candidate.members.len() == all {
+            let everything = fit_everything(candidate, &self.runs, &self.divisions[all].fitted, budget);
+            chosen.extend(everything.map(|fitted| (all, fitted)));
+        }
+        chosen
+    }
+
+    fn free_run(&self, fitted: &Fitted) -> Option<Vec<f64>> {
+        let runs = self.runs.iter().zip(&fitted.x0);
+        let runs: Option<Vec<Vec<f64>>> = runs.map(|(run, x0)| fitted.model.simulate(run, x0)).collect();
+        runs.map(|runs| runs.concat())
+    }
+
+    /// The smallest history nearly as good as the best on held-out samples.
+    fn history(&self, members: &[(usize, Fitted, Observer)]) -> usize {
+        let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / 4;
+        let mut tried: Vec<usize> = HISTORIES.into_iter().filter(|&n| n <= longest).collect();
+        if tried.is_empty() {
+            tried.push(longest.max(1));
+        }
+        let errors: Vec<f64> = tried
+            .iter()
+            .map(|&history| {
+                members
+                    .iter()
+                    .map(|(division, fitted, observer)| {
+                        squares_after(&self.divisions[*division], fitted, observer, &self.runs, history)
+                    })
+                    .sum::<f64>()
+                    .sqrt()
+            })
+            .collect();
+        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let place = errors.iter().position(|error| *error <= least * (1.0 + NOTICEABLE));
+        place.map_or(tried[0], |place| tried[place])
+    }
+}
+
+/// Σ e² on what a division holds out, the state followed over `history` samples before.
+fn squares_after(division: &Division, fitted: &Fitted, observer: &Observer, runs: &[Run], history: usize) -> f64 {
+    let model = &fitted.model;
+    let zero = vec![0.0; model.shape().states];
+    let mut squares = 0.0;
+    for (range, run) in division.held_out.iter().zip(runs) {
+        let Some(range) = range else { continue };
+        let start = if range.start == 0 {
+            HISTORY.min(range.end / 2)
+        } else {
+            range.start
+        };
+        let past = run.slice(start.saturating_sub(history)..start);
+        let unseen = run.slice(start..range.end);
+        let predicted = observer
+            .follow(model, &past, &zero)
+            .and_then(|state| model.simulate(&unseen, &state));
+        let outputs = unseen.outputs();
+        for k in 0..unseen.len() {
+            let of = |output: usize| {
+                predicted
+                    .as_ref()
+                    .map_or(f64::INFINITY, |rows| rows[k * outputs + output])
+            };
+            let errors = unseen
+                .y(k)
+                .iter()
+                .enumerate()
+                .map(|(output, y)| (y - of(output)).abs().min(LOST));
+            squares += errors.map(|e| e * e).sum::<f64>();
+        }
+    }
+    squares
+}

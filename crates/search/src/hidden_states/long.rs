@@ -1,0 +1,305 @@
+//! Records of 10⁵ samples: Gauss–Newton from linear starts, judged after the forward cut.
+//!
+//! Linear orders are fitted on 10 000 samples and the best again on all. Networks get 30 steps on 50 samples per parameter; the best
+//! two go on over everything before the cut, ten steps at a time, for as long as there is work left and it helps.
+
+use std::time::Instant;
+
+use super::candidate::HiddenCandidate;
+use super::rounds::Wave;
+use crate::budget::Budget;
+use crate::parallel::map_parallel;
+use crate::state_space::{
+    DescentConfig, Division, Fitted, LinearConfig, Recipe, Run, Scored, Start, beginnings, beside_linear, descend,
+    descent_work, fit_linear,
+};
+
+/// Samples that linear orders are compared on.
+const LINEAR_SAMPLES: usize = 10_000;
+/// Linear models that are fitted again to everything before the cut, and their steps.
+const LINEAR_AGAIN: usize = 2;
+const LINEAR_STEPS: usize = 10;
+/// Samples per parameter of the first stage: with fewer a model learns to diverge elsewhere.
+const PER_PARAMETER: usize = 50;
+const FIRST_STEPS: usize = 30;
+/// Networks that go on, and their steps per round.
+const KEPT: usize = 2;
+const MORE_STEPS: usize = 10;
+/// Rounds that gain less than this share of the score end it.
+const GAIN: f64 = 0.005;
+/// Steps of the fit on everything, from the one before the cut.
+const LAST_STEPS: usize = 12;
+/// Penalties: clean records bear next to none.
+const WEAK: f64 = 1e-9;
+const STRONG: f64 = 1e-5;
+const LINEAR_PENALTY: f64 = 1e-7;
+
+/// What the rounds of a long record share.
+pub(crate) struct LongSearch {
+    /// Where each run is cut.
+    cuts: Vec<usize>,
+    /// Samples before the cuts.
+    fitted: Scored,
+    all: Scored,
+}
+
+impl LongSearch {
+    pub(crate) fn new(runs: &[Run]) -> Self {
+        let cuts: Vec<usize> = runs
+            .iter()
+            .map(|run| (0.6 * run.len() as f64).ceil() as usize)
+            .collect();
+        Self {
+            fitted: Scored::matching(runs, |run, k| k < cuts[run]),
+            all: Scored::all(runs),
+            cuts,
+        }
+    }
+
+    /// The forward cut, and everything.
+    pub(crate) fn divisions(&self) -> Vec<Division> {
+        let after = self.cuts.iter().enumerate();
+        vec![
+            Division {
+                held_out: after.map(|(run, &cut)| Some(cut..self.all.end(run))).collect(),
+                fitted: self.fitted.clone(),
+            },
+            Division {
+                fitted: self.all.clone(),
+                held_out: vec![None; self.cuts.len()],
+            },
+        ]
+    }
+
+    /// Networks worth a try around a linear order.
+    pub(crate) fn networks(order: usize, seed: u64) -> Vec<Recipe> {
+        let recipe = |(states, state_hidden, output_hidden, weight_penalty)| Recipe {
+            states,
+            state_hidden,
+            output_hidden,
+            weight_penalty,
+            start: Start::Linear,
+            explores: false,
+            seed,
+        };
+        [
+            (order, 12, 4, WEAK),
+            (order + 2, 12, 4, WEAK),
+            (order, 10, 0, WEAK),
+            (order.max(3), 8, 0, STRONG),
+            (order + 1, 8, 8, WEAK),
+            (order + 2, 15, 15, WEAK),
+        ]
+        .map(recipe)
+        .to_vec()
+    }
+
+    /// All orders on the beginning, the best again on everything before the cut; none if time or the user cut it.
+    pub(crate) fn linear_models(
+        &self,
+        orders: &[Recipe],
+        runs: &[Run],
+        (dead_time, coverage): (usize, f64),
+        budget: &Budget<'_>,
+    ) -> Option<Vec<HiddenCandidate>> {
+        let share = LINEAR_SAMPLES as f64 / self.fitted.samples().max(1) as f64;
+        let beginning = beginnings(runs, &self.fitted, share);
+        let judge = |recipe: Recipe, fitted: Fitted, started: Instant| {
+            let judged = HiddenCandidate::of_cut(recipe, fitted, (runs, &self.cuts), dead_time, coverage);
+            judged.map(|judged| HiddenCandidate {
+                seconds: started.elapsed().as_secs_f64(),
+                ..judged
+            })
+        };
+        let found = map_parallel(orders, budget.threads, |recipe| {
+            let started = Instant::now();
+            let work = 20.0 * descent_work(recipe.shape(&runs[0]), beginning.samples());
+            if !budget.did(work, "linear models") || budget.is_over() {
+                return None;
+            }
+            let fitted = fit_one(recipe, runs, &beginning);
+            budget.took(work, started.elapsed());
+            Some(fitted.and_then(|fitted| judge(*recipe, fitted, started)))
+        });
+        let found: Vec<Option<HiddenCandidate>> = found.into_iter().collect::<Option<_>>()?;
+        let mut found: Vec<HiddenCandidate> = found.into_iter().flatten().collect();
+        found.sort_by(|a, b| a.score.total().total_cmp(&b.score.total()));
+        let places: Vec<usize> = (0..found.len().min(LINEAR_AGAIN)).collect();
+        let again = map_parallel(&places, budget.threads, |&place| {
+            let started = Instant::now();
+            let candidate = &found[place];
+            let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
+            let config = descent(LINEAR_PENALTY, LINEAR_STEPS);
+            let start = candidate.members[0][0].clone();
+            let mut is_cut = false;
+            let descent = descend(start, runs, &self.fitted, config, |_, _| {
+                is_cut = !budget.did(work, "linear models") || budget.is_over();
+                !is_cut
+            });
+            let judged = descent.and_then(|descent| judge(candidate.recipe, descent.fitted, started));
+            (!is_cut).then_some(judged)
+        });
+        for (place, better) in places.into_iter().zip(again.into_iter().collect::<Option<Vec<_>>>()?) {
+            if let Some(better) = better.filter(|better| better.score.total() < found[place].score.total()) {
+                found[place] = better;
+            }
+        }
+        Some(found)
+    }
+
+    /// The first steps of every network; each is a round.
+    pub(crate) fn first_stage(
+        &self,
+        recipes: &[Recipe],
+        (runs, (dead_time, coverage)): (&[Run], (usize, f64)),
+        candidates: &mut Vec<HiddenCandidate>,
+        budget: &Budget<'_>,
+    ) -> Wave {
+        let known: &[HiddenCandidate] = candidates;
+        let found = map_parallel(recipes, budget.threads, |recipe| {
+            let started = Instant::now();
+            let shape = recipe.shape(&runs[0]);
+            let share = (PER_PARAMETER * shape.parameters()) as f64 / self.fitted.samples().max(1) as f64;
+            let beginning = beginnings(runs, &self.fitted, share.min(1.0));
+            // The linear model of this order is known, unless it diverged.
+            let same = known
+                .iter()
+                .find(|c| c.recipe.is_linear() && c.recipe.states == recipe.states);
+            let linear = match same {
+                Some(same) => Some(same.members[0][0].clone()),
+                None => fit_one(recipe, runs, &beginning),
+            };
+            let Some(linear) = linear else { return Some(None) };
+            let start = Fitted {
+                model: beside_linear(&linear.model, recipe.state_hidden, recipe.output_hidden, recipe.seed),
+                x0: linear.x0,
+            };
+            let work = descent_work(shape, beginning.samples());
+            let (mut is_cut, mut worked) = (false, 0.0);
+            let config = descent(recipe.weight_penalty, FIRST_STEPS);
+            let found = descend(start, runs, &beginning, config, |_, _| {
+                worked += work;
+                is_cut = !budget.did(work, "networks") || budget.is_over();
+                !is_cut
+            });
+            budget.took(worked, started.elapsed());
+            let judged = found.and_then(|found| {
+                HiddenCandidate::of_cut(*recipe, found.fitted, (runs, &self.cuts), dead_time, coverage)
+            });
+            let judged = judged.map(|judged| HiddenCandidate {
+                refined: FIRST_STEPS,
+                seconds: started.elapsed().as_secs_f64(),
+                ..judged
+            });
+            (!is_cut).then_some(judged)
+        });
+        let finished: Vec<_> = found.into_iter().map_while(|found| found).collect();
+        let done = finished.len();
+        candidates.extend(finished.into_iter().flatten());
+        Wave {
+            done,
+            is_cut: done < recipes.len(),
+            is_last: false,
+        }
+    }
+
+    /// More steps on everything before the cut for the best networks, all of them one round.
+    pub(crate) fn next_stage(
+        &self,
+        (runs, (dead_time, coverage)): (&[Run], (usize, f64)),
+        candidates: &mut [HiddenCandidate],
+        budget: &Budget<'_>,
+    ) -> Wave {
+        let mut places: Vec<usize> = (0..candidates.len())
+            .filter(|&place| !candidates[place].recipe.is_linear())
+            .collect();
+        places.sort_by(|&a, &b| candidates[a].score.total().total_cmp(&candidates[b].score.total()));
+        places.truncate(KEPT);
+        let known: &[HiddenCandidate] = candidates;
+        let found = map_parallel(&places, budget.threads, |&place| {
+            let started = Instant::now();
+            let candidate = &known[place];
+            let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
+            let (mut is_cut, mut worked) = (false, 0.0);
+            let config = descent(candidate.recipe.weight_penalty, MORE_STEPS);
+            let start = candidate.members[0][0].clone();
+            let found = descend(start, runs, &self.fitted, config, |_, _| {
+                worked += work;
+                is_cut = !budget.did(work, "networks") || budget.is_over();
+                !is_cut
+            });
+            budget.took(worked, started.elapsed());
+            let judged = found.and_then(|found| {
+                HiddenCandidate::of_cut(candidate.recipe, found.fitted, (runs, &self.cuts), dead_time, coverage)
+            });
+            (!is_cut).then(|| (judged, started.elapsed().as_secs_f64()))
+        });
+        let Some(found) = found.into_iter().collect::<Option<Vec<_>>>() else {
+            return Wave {
+                done: 0,
+                is_cut: true,
+                is_last: false,
+            };
+        };
+        let mut has_gained = false;
+        for (place, (better, seconds)) in places.into_iter().zip(found) {
+            let before = &candidates[place];
+            let Some(better) = better.filter(|better| better.score.total() < before.score.total()) else {
+                continue;
+            };
+            has_gained |= better.score.total() < (1.0 - GAIN) * before.score.total();
+            candidates[place] = HiddenCandidate {
+                refined: before.refined + MORE_STEPS,
+                seconds: before.seconds + seconds,
+                ..better
+            };
+        }
+        Wave {
+            done: 1,
+            is_cut: false,
+            is_last: !has_gained,
+        }
+    }
+}
+
+/// A model of everything from one of what lies before the cut.
+pub(crate) fn fit_everything(
+    candidate: &HiddenCandidate,
+    runs: &[Run],
+    all: &Scored,
+    budget: &Budget<'_>,
+) -> Option<Fitted> {
+    let start = candidate.members[0][0].clone();
+    let work = descent_work(candidate.recipe.shape(&runs[0]), all.samples());
+    let penalty = match candidate.recipe.is_linear() {
+        true => LINEAR_PENALTY,
+        false => candidate.recipe.weight_penalty,
+    };
+    let found = descend(start, runs, all, descent(penalty, LAST_STEPS), |_, _| {
+        budget.did(work, "fit on everything")
+    });
+    found.map(|found| found.fitted)
+}
+
+/// Work of [`fit_everything`].
+pub(crate) fn everything_work(candidate: &HiddenCandidate, runs: &[Run]) -> f64 {
+    let samples = runs.iter().map(Run::len).sum();
+    (LAST_STEPS as f64 + 1.0) * descent_work(candidate.recipe.shape(&runs[0]), samples)
+}
+
+fn fit_one(recipe: &Recipe, runs: &[Run], scored: &Scored) -> Option<Fitted> {
+    let config = LinearConfig {
+        states: recipe.states,
+        weight_penalty: LINEAR_PENALTY,
+        ..LinearConfig::default()
+    };
+    fit_linear(runs, scored, config).ok()
+}
+
+fn descent(weight_penalty: f64, iterations: usize) -> DescentConfig {
+    DescentConfig {
+        iterations,
+        weight_penalty,
+        ..DescentConfig::default()
+    }
+}

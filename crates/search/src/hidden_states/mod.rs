@@ -1,0 +1,11 @@
+//! Candidates with hidden states: linear state-space models and networks, found by the engine of [`state_space`](crate::state_space).
+
+mod candidate;
+mod history;
+mod long;
+mod recipes;
+mod rounds;
+
+pub(crate) use candidate::HiddenCandidate;
+pub(crate) use long::everything_work;
+pub(crate) use rounds::HiddenSearch;

@@ -1,0 +1,208 @@
+//! The rounds of a search for models with hidden states.
+//!
+//! Linear orders come first, then networks in waves of four, each wave chosen by the results of the ones before. Of a wave that time
+//! cuts, the recipes finished in order are kept, so that as many rounds give the same result again.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::candidate::HiddenCandidate;
+use super::long::LongSearch;
+use super::recipes::{WAVE, effort, first_networks, mutations, orders, stronger};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::folds::Folds;
+use crate::parallel::map_parallel;
+use crate::state_space::{Division, Divisions, Effort, Recipe, Run, runs_of};
+
+/// Waves in a row that gain less than [`GAIN`] end a search.
+const IDLE_WAVES: usize = 3;
+const GAIN: f64 = 0.01;
+/// Networks whose best is worse than the best linear model by this factor after the first wave will not catch up.
+const HOPELESS: f64 = 1.5;
+/// A smaller linear order may be worse by this share.
+const PARSIMONY: f64 = 0.02;
+
+/// State-space models of one record.
+pub(crate) struct HiddenSearch {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) dead_time: usize,
+    pub(crate) divisions: Vec<Division>,
+    pub(crate) candidates: Vec<HiddenCandidate>,
+    way: Way,
+    coverage: f64,
+    seed: u64,
+    /// Networks that do not depend on the results of others.
+    queue: VecDeque<Recipe>,
+    tried: Vec<Recipe>,
+    rng: ChaCha8Rng,
+    idle: usize,
+}
+
+/// How recipes are carried out.
+enum Way {
+    /// On blocks, forward cut and everything at once.
+    Blocks(Box<Divisions>, Effort),
+    /// On the forward cut, more and more samples and steps.
+    Long(LongSearch),
+}
+
+/// What came of a wave.
+pub(crate) struct Wave {
+    /// Recipes that were finished, each of which is a round.
+    pub(crate) done: usize,
+    /// Whether time or the user ended it.
+    pub(crate) is_cut: bool,
+    /// Whether there is nothing left to gain.
+    pub(crate) is_last: bool,
+}
+
+impl HiddenSearch {
+    /// None where the record is too short for blocks.
+    pub(crate) fn new(folds: &Folds<'_>, dead_time: usize, coverage: f64, seed: u64) -> Option<Self> {
+        let runs = runs_of(&folds.scaled, &folds.all, dead_time);
+        let (divisions, way) = if folds.is_long() {
+            let long = LongSearch::new(&runs);
+            (long.divisions(), Way::Long(long))
+        } else {
+            let divisions = Divisions::new(&runs).ok()?;
+            let effort = effort(&runs);
+            (divisions.divisions().to_vec(), Way::Blocks(Box::new(divisions), effort))
+        };
+        Some(Self {
+            runs,
+            dead_time,
+            divisions,
+            candidates: Vec::new(),
+            way,
+            coverage,
+            // Seeds of starts count up from here.
+            seed: seed.wrapping_mul(100_000).wrapping_add(1),
+            queue: VecDeque::new(),
+            tried: Vec::new(),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            idle: 0,
+        })
+    }
+
+    /// Linear models of all orders; false if time or the user cut it, which leaves none.
+    pub(crate) fn linear_models(&mut self, budget: &Budget<'_>) -> Result<bool> {
+        let first = orders(self.runs[0].outputs(), self.seed);
+        let found = match &self.way {
+            Way::Long(long) => long.linear_models(&first, &self.runs, (self.dead_time, self.coverage), budget),
+            Way::Blocks(_, effort) => {
+                let (mut found, done) = self.carry_out(&first, f64::INFINITY, budget);
+                let again = stronger(&found, effort);
+                let (more, done_again) = self.carry_out(&again, f64::INFINITY, budget);
+                found.extend(more);
+                (done + done_again == first.len() + again.len()).then_some(found)
+            }
+        };
+        budget.check()?;
+        let Some(found) = found else { return Ok(false) };
+        let order = best_order(&found);
+        self.candidates.extend(found);
+        self.queue = match &self.way {
+            Way::Long(_) => LongSearch::networks(order, self.seed).into(),
+            Way::Blocks(..) => first_networks(order, self.seed).into(),
+        };
+        self.tried.extend(&self.queue);
+        Ok(true)
+    }
+
+    /// The next few networks, at most `most`.
+    pub(crate) fn wave(&mut self, most: usize, budget: &Budget<'_>) -> Result<Wave> {
+        let before = self.best_score();
+        let is_first = !self.queue.is_empty();
+        let data = (self.runs.as_slice(), (self.dead_time, self.coverage));
+        if let Way::Long(long) = &mut self.way {
+            let first: Vec<Recipe> = self.queue.drain(..).take(most).collect();
+            let wave = match is_first {
+                true => long.first_stage(&first, data, &mut self.candidates, budget),
+                false => long.next_stage(data, &mut self.candidates, budget),
+            };
+            budget.check()?;
+            return Ok(wave);
+        }
+        let recipes: Vec<Recipe> = match is_first {
+            true => self.queue.drain(..self.queue.len().min(WAVE)).collect(),
+            false => mutations(&self.candidates, &mut self.tried, &mut self.rng),
+        };
+        // Where only a few rounds are left the rest of the wave is not needed, since nothing comes after it.
+        let recipes = &recipes[..recipes.len().min(most)];
+        let (found, done) = self.carry_out(recipes, before, budget);
+        budget.check()?;
+        self.candidates.extend(found);
+        let has_gained = self.best_score() < (1.0 - GAIN) * before;
+        self.idle = if has_gained || is_first { 0 } else { self.idle + 1 };
+        let (linear, network) = (self.best_of(true), self.best_of(false));
+        let is_hopeless = network > HOPELESS * linear || (self.idle > 0 && network >= linear);
+        Ok(Wave {
+            done,
+            is_cut: done < recipes.len(),
+            is_last: recipes.is_empty() || is_hopeless || self.idle >= IDLE_WAVES,
+        })
+    }
+
+    /// The best score so far.
+    pub(crate) fn best_score(&self) -> f64 {
+        self.best_of(true).min(self.best_of(false))
+    }
+
+    /// The best score of linear models, or of networks.
+    fn best_of(&self, is_linear: bool) -> f64 {
+        let of_kind = self.candidates.iter().filter(|c| c.recipe.is_linear() == is_linear);
+        of_kind
+            .map(|candidate| candidate.score.total())
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Candidates of the recipes that were finished in order, and how many recipes those are.
+    fn carry_out(&self, recipes: &[Recipe], best: f64, budget: &Budget<'_>) -> (Vec<HiddenCandidate>, usize) {
+        let Way::Blocks(divisions, effort) = &self.way else {
+            return (Vec::new(), 0);
+        };
+        let blocks = self.divisions.len() - 2;
+        let fitted = map_parallel(recipes, budget.threads, |recipe| {
+            let (started, is_cut) = (Instant::now(), AtomicBool::new(false));
+            let worked = std::sync::Mutex::new(0.0);
+            let keep_on = |work: f64| {
+                if let Ok(mut worked) = worked.lock() {
+                    *worked += work;
+                }
+                let goes_on = budget.did(work, "networks") && !budget.is_over();
+                is_cut.fetch_or(!goes_on, Ordering::SeqCst);
+                goes_on
+            };
+            let found = recipe.fit(&self.runs, divisions, effort, best, &keep_on);
+            budget.took(worked.into_inner().unwrap_or(0.0), started.elapsed());
+            (!is_cut.into_inner()).then(|| (found, started.elapsed().as_secs_f64()))
+        });
+        let mut candidates = Vec::new();
+        let mut done = 0;
+        for (found, seconds) in fitted.into_iter().map_while(|found| found) {
+            done += 1;
+            candidates.extend(found.into_iter().map(|candidate| HiddenCandidate {
+                seconds,
+                ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
+            }));
+        }
+        (candidates, done)
+    }
+}
+
+/// The smallest linear order nearly as good as the best.
+fn best_order(linear: &[HiddenCandidate]) -> usize {
+    let best = linear
+        .iter()
+        .map(|candidate| candidate.score.total())
+        .fold(f64::INFINITY, f64::min);
+    let good = linear
+        .iter()
+        .filter(|candidate| candidate.score.total() <= best * (1.0 + PARSIMONY));
+    good.map(|candidate| candidate.recipe.states).min().unwrap_or(3)
+}

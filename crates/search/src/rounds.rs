@@ -1,0 +1,237 @@
+//! The rounds of a search in their order, the same on every machine.
+//!
+//! 1. linear models on lagged outputs, fitted to free runs
+//! 2. linear state-space models of all orders
+//! 3. networks on lagged outputs: many, a few steps each
+//! 4. the first networks with hidden states, each a round
+//! 5. lagged networks: the best of them, more steps, on all divisions
+//! 6. lagged networks once more, the best two
+//! 7. mutations of the best networks with hidden states, each a round, until work is spent or three waves gain nothing
+//!
+//! A deadline ends the rounds wherever it falls; as many rounds again give the same result.
+
+use intervalid_data::{DeadTimeConfig, estimate_dead_time};
+
+use crate::budget::Budget;
+use crate::config::SearchConfig;
+use crate::error::{Result, SearchError};
+use crate::finish::Plan;
+use crate::folds::Folds;
+use crate::hidden_states::{HiddenCandidate, HiddenSearch, everything_work};
+use crate::linear::{LinearCandidate, with_simulation_fits};
+use crate::networks::{LaggedSearch, NetworkCandidate};
+
+/// Waves of networks with hidden states before lagged networks go on.
+const FIRST_WAVES: usize = 3;
+/// Dead times of lags this close to the best are believed.
+const GOOD_LAGS: f64 = 0.05;
+/// Linear models with a dead time must beat those without by this share of the score.
+const DEAD_TIME_ADVANTAGE: f64 = 0.03;
+/// Networks whose margins are trained in the end, at most.
+const MEMBERS: usize = 9;
+
+/// What the rounds found.
+#[derive(Default)]
+pub(crate) struct Searched {
+    /// Linear models on lagged outputs, the best first.
+    pub(crate) linear: Vec<LinearCandidate>,
+    /// Networks on lagged outputs, the best first; those that left early have no score.
+    pub(crate) lagged: Vec<NetworkCandidate>,
+    /// Models with hidden states; none if they were not wanted or the record is too short.
+    pub(crate) hidden: Option<HiddenSearch>,
+    /// Rounds that were finished.
+    pub(crate) rounds: usize,
+    /// Whether time ran out.
+    pub(crate) is_capped: bool,
+}
+
+impl Searched {
+    /// Models with hidden states that were judged.
+    pub(crate) fn hidden_candidates(&self) -> &[HiddenCandidate] {
+        self.hidden.as_ref().map_or(&[], |hidden| &hidden.candidates)
+    }
+}
+
+/// Carries out the rounds, from linear models fitted to one-step errors; there is at least one.
+pub(crate) fn carry_out(
+    folds: &Folds<'_>,
+    config: &SearchConfig,
+    linear: &[LinearCandidate],
+    budget: &Budget<'_>,
+) -> Result<Searched> {
+    let mut rounds = Rounds {
+        folds,
+        config,
+        budget,
+        linear: linear.to_vec(),
+        lagged: LaggedSearch::default(),
+        hidden: Vec::new(),
+        done: 0,
+        is_capped: false,
+    };
+    rounds.run()?;
+    Ok(Searched {
+        linear: rounds.linear,
+        lagged: rounds.lagged.into_candidates(),
+        hidden: rounds.hidden.into_iter().next(),
+        rounds: rounds.done,
+        is_capped: rounds.is_capped,
+    })
+}
+
+/// No dead time, and what both the correlation of inputs and outputs and the lags of linear models allow.
+fn dead_times(folds: &Folds<'_>, config: &SearchConfig, linear: &[LinearCandidate]) -> Vec<usize> {
+    if let Some(lags) = config.lags {
+        return vec![lags.nd];
+    }
+    let good = linear
+        .iter()
+        .filter(|candidate| candidate.score.total() <= (1.0 + GOOD_LAGS) * linear[0].score.total());
+    let of_lags = good.map(|candidate| candidate.lags.nd).min().unwrap_or(0);
+    let pairs = estimate_dead_time(folds.dataset, &folds.all, &DeadTimeConfig::default()).unwrap_or_default();
+    let seen = pairs.iter().filter_map(|pair| pair.delay).min().unwrap_or(0);
+    match of_lags.min(seen) {
+        0 => vec![0],
+        dead_time => vec![0, dead_time],
+    }
+}
+
+struct Rounds<'a> {
+    folds: &'a Folds<'a>,
+    config: &'a SearchConfig,
+    budget: &'a Budget<'a>,
+    linear: Vec<LinearCandidate>,
+    lagged: LaggedSearch,
+    /// One per dead time until linear models have chosen one.
+    hidden: Vec<HiddenSearch>,
+    done: usize,
+    is_capped: bool,
+}
+
+impl Rounds<'_> {
+    fn run(&mut self) -> Result<()> {
+        self.simulation_round()?;
+        self.lagged = LaggedSearch::new(self.folds, self.config, self.linear[0].lags)?;
+        self.linear_round()?;
+        self.lagged_round()?;
+        let mut is_worth_more = true;
+        for _ in 0..FIRST_WAVES {
+            is_worth_more = is_worth_more && self.hidden_wave()?;
+        }
+        self.lagged_round()?;
+        self.lagged_round()?;
+        while is_worth_more {
+            is_worth_more = self.hidden_wave()?;
+        }
+        Ok(())
+    }
+
+    /// Linear models on lagged outputs, fitted to free runs.
+    fn simulation_round(&mut self) -> Result<()> {
+        if !self.goes_on() {
+            return Ok(());
+        }
+        match with_simulation_fits(self.folds, self.config, &self.linear, self.budget)? {
+            Some(linear) => {
+                self.linear = linear;
+                self.done += 1;
+            }
+            None => self.is_capped = true,
+        }
+        Ok(())
+    }
+
+    /// Linear state-space models of every dead time; the better one's searches on.
+    fn linear_round(&mut self) -> Result<()> {
+        if !self.goes_on() || !self.config.searches_hidden_states() {
+            return Ok(());
+        }
+        let search = |dead_time| HiddenSearch::new(self.folds, dead_time, self.config.coverage, self.config.seed);
+        let dead_times = dead_times(self.folds, self.config, &self.linear);
+        self.hidden = dead_times.into_iter().filter_map(search).collect();
+        if self.hidden.is_empty() {
+            let samples = self.folds.all.samples();
+            return match self.config.model {
+                Some(model) => Err(SearchError::TooShortForNetworks { model, samples }),
+                None => Ok(()),
+            };
+        }
+        for hidden in &mut self.hidden {
+            if !hidden.linear_models(self.budget)? {
+                self.is_capped = true;
+                self.hidden.clear();
+                return Ok(());
+            }
+        }
+        // No dead time comes first, and is kept unless another is clearly better: too long a one costs the model.
+        let mut best = 0;
+        for other in 1..self.hidden.len() {
+            let score = |place: usize| self.hidden[place].best_score();
+            if score(other) < (1.0 - DEAD_TIME_ADVANTAGE) * score(best) {
+                best = other;
+            }
+        }
+        self.hidden.swap(0, best);
+        self.hidden.truncate(1);
+        self.done += 1;
+        Ok(())
+    }
+
+    /// Whether another round is wanted and affordable.
+    fn goes_on(&self) -> bool {
+        !self.is_capped && self.done < self.config.rounds && !self.budget.is_spent()
+    }
+
+    fn lagged_round(&mut self) -> Result<()> {
+        if !self.goes_on() || self.lagged.is_done() {
+            return Ok(());
+        }
+        match self.lagged.next_round(self.folds, self.config, self.budget)? {
+            true => self.done += 1,
+            false => self.is_capped = true,
+        }
+        self.reserve();
+        Ok(())
+    }
+
+    /// A wave of networks with hidden states; whether another may follow.
+    fn hidden_wave(&mut self) -> Result<bool> {
+        let most = self.config.rounds - self.done;
+        let goes_on = self.goes_on();
+        let Some(hidden) = self.hidden.first_mut().filter(|_| goes_on) else {
+            return Ok(false);
+        };
+        let wave = hidden.wave(most, self.budget)?;
+        self.done += wave.done;
+        self.is_capped = wave.is_cut;
+        self.reserve();
+        Ok(!wave.is_cut && !wave.is_last)
+    }
+
+    /// Keeps time for what the best candidate so far will need in the end.
+    fn reserve(&self) {
+        let threads = self.budget.threads as f64;
+        let of_lagged = self.lagged.best().map(|best| {
+            let margins = Plan::work(self.folds, best.parameters, MEMBERS);
+            let score = best.score.as_ref().map_or(f64::INFINITY, |score| score.total());
+            (score, (margins + best.everything_work(self.folds)) / threads)
+        });
+        let of_hidden = self.hidden.first().and_then(|hidden| {
+            let total = |candidate: &HiddenCandidate| candidate.score.total();
+            let best = hidden.candidates.iter().min_by(|a, b| total(a).total_cmp(&total(b)))?;
+            let margins = Plan::work(self.folds, best.parameters(), MEMBERS) / threads;
+            let refit = match self.folds.is_long() {
+                true => everything_work(best, &hidden.runs),
+                false => 0.0,
+            };
+            Some((total(best), margins + refit))
+        });
+        let best = of_lagged
+            .into_iter()
+            .chain(of_hidden)
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, work)) = best {
+            self.budget.reserve(work);
+        }
+    }
+}
