@@ -2,8 +2,10 @@
 
 mod bench_peers;
 mod deploy;
+mod fuzz;
 mod python;
 mod repository;
+mod soak;
 mod step;
 mod test;
 mod venv;
@@ -17,6 +19,10 @@ usage: cargo xtask TASK [options]
   test --list            names of the steps
   bench-peers [--rounds N] [--seconds S] [--torch-index URL] [--peers-only]
                          one training iteration here, in JAX and in PyTorch, as a Markdown table
+  fuzz [--minutes N] [--seed S] [--target NAME]…
+                         mutated files for everything that reads files
+  soak [--kills N] [--seed S]
+                         kills the program at random moments and compares what repeated commands leave
 
 `test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a
 failure, except for the advisory check, which needs a database from the network.";
@@ -34,6 +40,8 @@ fn main() -> ExitCode {
     let result = match task {
         "test" => test::run(options),
         "bench-peers" => bench_peers::run(options),
+        "fuzz" => fuzz::run(options),
+        "soak" => soak::run(options),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             return ExitCode::SUCCESS;
