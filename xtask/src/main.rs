@@ -3,8 +3,10 @@
 mod bench_accuracy;
 mod bench_peers;
 mod deploy;
+mod fuzz;
 mod python;
 mod repository;
+mod soak;
 mod step;
 mod test;
 mod venv;
@@ -20,6 +22,10 @@ usage: cargo xtask TASK [options]
                          one training iteration here, in JAX and in PyTorch, as a Markdown table
   bench-accuracy --data DIR [--record NAME]… [--budget TIME] [--peers arx,frols,jax|none]
                          default fits of a folder's records beside peers, over their test parts, as a Markdown table
+  fuzz [--minutes N] [--seed S] [--target NAME]…
+                         mutated files for everything that reads files
+  soak [--kills N] [--seed S]
+                         kills the program at random moments and compares what repeated commands leave
 
 `test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a
 failure, except for the advisory check, which needs a database from the network.";
@@ -38,6 +44,8 @@ fn main() -> ExitCode {
         "test" => test::run(options),
         "bench-accuracy" => bench_accuracy::run(options),
         "bench-peers" => bench_peers::run(options),
+        "fuzz" => fuzz::run(options),
+        "soak" => soak::run(options),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use intervalid_data::{DataError, FileError, FileProblem, NotANumberCause};
 use intervalid_deploy::DeployError;
 use intervalid_figure::FigureError;
+use intervalid_files::FolderError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
 use intervalid_search::SearchError;
@@ -16,6 +17,9 @@ use intervalid_workflow::{WorkflowError, nearest};
 use crate::args::Cli;
 use crate::format::count;
 use crate::write::out_of_space;
+
+/// What to do where a disk is full.
+pub(crate) const MAKE_ROOM: &str = "free some space, or write to another disk with --out";
 
 /// Who can mend it, and with that the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +139,20 @@ impl From<FigureError> for Failure {
     }
 }
 
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        match &error {
+            FolderError::Locked { .. } => Self::input(error).with_hint("wait until it has ended, or name another folder"),
+            FolderError::Changed { .. } => Self::input(error).with_hint(
+                "these files do not belong together: run the fit again; if you changed the file on purpose, remove manifest.json",
+            ),
+            FolderError::Damaged { .. } => Self::input(error).with_hint("remove it to use the files as they are"),
+            FolderError::Io { source, .. } if out_of_space(source) => Self::run(error).with_hint(MAKE_ROOM),
+            _ => Self::run(error),
+        }
+    }
+}
+
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
         match error {
@@ -202,9 +220,7 @@ impl From<ModelError> for Failure {
             ModelError::LagsTooLong { .. } => Self::input(error)
                 .with_hint("`intervalid data show DATA` suggests lags; without --lags they are searched"),
             ModelError::File { action: "read", .. } => Self::input(error),
-            ModelError::File { ref source, .. } if out_of_space(source) => {
-                Self::run(error).with_hint("free some space, or write to another disk with --out")
-            }
+            ModelError::File { ref source, .. } if out_of_space(source) => Self::run(error).with_hint(MAKE_ROOM),
             _ => Self::run(error),
         }
     }
@@ -311,6 +327,9 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         },
         FileProblem::MissingSample { .. } | FileProblem::BlankLine { .. } => {
             "--missing split starts a new experiment after each gap".to_owned()
+        }
+        FileProblem::TooManyValues { found, .. } | FileProblem::Expansion { values: found, .. } => {
+            format!("if the file is meant to hold as many, read it with --max-samples {found}")
         }
         FileProblem::NoDefaultColumns { .. } => "name the columns with --input and --output".to_owned(),
         FileProblem::MissingColumn { .. } | FileProblem::ColumnTwice { .. } => {

@@ -11,6 +11,7 @@ mod history;
 mod interrupt;
 mod output;
 mod pages;
+mod path_text;
 mod plot;
 mod predictions;
 mod progress;
@@ -28,6 +29,7 @@ use error::Failure;
 use output::Output;
 
 fn main() -> ExitCode {
+    interrupt::report_large_files();
     let cli = Cli::parse();
     let output = Output::new(&cli.global);
     let result = SimdLevel::from_environment()

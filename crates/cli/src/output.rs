@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::args::GlobalArgs;
 use crate::error::Failure;
+use crate::format::shown;
 use crate::progress::{Bars, StudyBars};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -63,7 +64,7 @@ impl Output {
 
     /// A heading above results.
     pub(crate) fn heading(&self, text: impl Display) -> io::Result<()> {
-        self.result(format_args!("{HEADING}{text}{HEADING:#}"))
+        self.result(format_args!("{HEADING}{}{HEADING:#}", shown(&text.to_string())))
     }
 
     /// Words around the results: standard output, but neither with `--quiet` nor in front of JSON.
@@ -71,26 +72,30 @@ impl Output {
         if self.quiet || self.json {
             return Ok(());
         }
-        self.result(text)
+        self.result(shown(&text.to_string()))
     }
 
     /// A warning about the data, on standard error.
     pub(crate) fn warning(&self, text: impl Display) {
         if !self.quiet {
-            to_stderr(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+            to_stderr(format_args!(
+                "{WARNING}warning:{WARNING:#} {}",
+                shown(&text.to_string())
+            ));
         }
     }
 
     /// What is being done, with `--verbose`, on standard error.
     pub(crate) fn detail(&self, text: impl Display) {
         if self.verbose {
-            to_stderr(text);
+            to_stderr(shown(&text.to_string()));
         }
     }
 
     /// The one message of a failed command.
     pub(crate) fn failure(&self, failure: &Failure) {
         for (index, line) in failure.lines().iter().enumerate() {
+            let line = shown(line);
             if index == 0 {
                 to_stderr(format_args!("{ERROR}error:{ERROR:#} {line}"));
             } else {
@@ -98,7 +103,7 @@ impl Output {
             }
         }
         if let Some(hint) = failure.hint() {
-            to_stderr(format_args!("{HINT}hint:{HINT:#} {hint}"));
+            to_stderr(format_args!("{HINT}hint:{HINT:#} {}", shown(hint)));
         }
     }
 

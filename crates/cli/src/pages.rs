@@ -1,10 +1,10 @@
 //! Reports as files of a fit's folder.
 
+use intervalid_files::Staged;
 use intervalid_report::{FitReport, Page, fit_page};
 
 use crate::args::{DataArgs, GlobalArgs};
 use crate::error::Failure;
-use crate::write::OutFolder;
 
 /// The page of a fit.
 pub(crate) const REPORT: &str = "report.html";
@@ -12,10 +12,10 @@ pub(crate) const REPORT: &str = "report.html";
 pub(crate) const REPORT_DATA: &str = "report.json";
 
 /// Writes the page of a fit and its data.
-pub(crate) fn write_report(folder: &OutFolder, report: &FitReport<'_>) -> Result<Page, Failure> {
+pub(crate) fn write_report(staged: &mut Staged<'_>, report: &FitReport<'_>) -> Result<Page, Failure> {
     let page = fit_page(report)?;
-    folder.write(REPORT_DATA, page.to_json().as_bytes())?;
-    folder.write(REPORT, page.to_html()?.as_bytes())?;
+    staged.write(REPORT_DATA, page.to_json().as_bytes())?;
+    staged.write(REPORT, page.to_html()?.as_bytes())?;
     Ok(page)
 }
 
@@ -33,6 +33,9 @@ pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str)
     }
     if data.missing == intervalid_data::MissingPolicy::Split {
         words.extend(["--missing".to_owned(), "split".to_owned()]);
+    }
+    if let Some(most) = data.max_samples {
+        words.extend(["--max-samples".to_owned(), most.to_string()]);
     }
     if let Some(folder) = global.data_dir.as_ref().filter(|folder| !folder.is_empty()) {
         words.extend(["--data-dir".to_owned(), folder.to_string_lossy().into_owned()]);

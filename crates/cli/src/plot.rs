@@ -43,8 +43,8 @@ impl PlotFile {
 
 /// Writes a figure as `NAME.svg` and `NAME.png`.
 pub(crate) fn write_both(folder: &OutFolder, name: &str, figure: &Figure) -> Result<(), Failure> {
-    folder.write(&format!("{name}.svg"), figure.to_svg().as_bytes())?;
-    folder.write(&format!("{name}.png"), &figure.to_png(SAVED_PNG_SCALE)?)
+    folder.write(format!("{name}.svg"), figure.to_svg().as_bytes())?;
+    folder.write(format!("{name}.png"), &figure.to_png(SAVED_PNG_SCALE)?)
 }
 
 /// Measured outputs, simulation and band: a panel per output and experiment.

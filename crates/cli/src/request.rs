@@ -30,6 +30,7 @@ pub(crate) fn record(args: &DataArgs, global: &GlobalArgs) -> RecordRequest {
         delimiter: args.delimiter,
         decimal: args.decimal,
         missing: args.missing,
+        max_samples: args.max_samples,
         ..ReadOptions::default()
     };
     RecordRequest::new(args.data.clone(), data_dir(global), options, args.split)

@@ -1,15 +1,16 @@
 //! Result files: written beside their final place and renamed, so that a reader never sees half of one.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use intervalid_data::{replace_file, temporary_file};
+use intervalid_files::{OwnedFolder, replace_file, sweep, temporary_file};
 
-use crate::error::Failure;
+use crate::error::{Failure, MAKE_ROOM};
 
-const ANOTHER_FOLDER: &str = "name another folder with --out DIR";
+pub(crate) const ANOTHER_FOLDER: &str = "name another folder with --out DIR";
 
 /// A folder for results.
 #[derive(Debug)]
@@ -40,6 +41,7 @@ impl OutFolder {
         made.retain(|path| !path.as_os_str().is_empty());
         made.reverse();
         let tried = fs::create_dir_all(folder).and_then(|()| temporary_file(folder));
+        sweep(folder);
         tried
             .with_context(|| format!("--out {}: cannot write into this folder", folder.display()))
             .map_err(|error| Failure::input(error).with_hint("name a folder that you may write with --out DIR"))?;
@@ -57,25 +59,14 @@ impl OutFolder {
         }
     }
 
-    /// Takes an older file away, if there is one.
-    pub(crate) fn remove(&self, name: &str) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::run(
-                anyhow::Error::new(error).context(format!("{}: cannot be replaced", path.display())),
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Where it is, as the user named it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Writes a whole file, then gives it its name, replacing an older one.
-    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        let path = self.path.join(name);
+    pub(crate) fn write(&self, name: impl AsRef<OsStr>, content: &[u8]) -> Result<(), Failure> {
+        let path = self.path.join(name.as_ref());
         replace_file(&path, content).map_err(|error| {
             self.abandon();
             not_written(&path, error)
@@ -120,7 +111,7 @@ pub(crate) fn refuse_replacing<'a>(
 #[derive(Debug)]
 pub(crate) enum OutFile {
     /// A file, there or not: written beside its place and renamed.
-    File { folder: OutFolder, name: String },
+    File { folder: OutFolder, name: OsString },
     /// A device or a pipe, such as `/dev/stdout`: renaming a file onto it would take it away.
     Stream(PathBuf),
 }
@@ -137,10 +128,11 @@ impl OutFile {
         }
         // A link stays one: what it points at is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        let Some(name) = path.file_name().map(OsStr::to_owned) else {
             return Err(Failure::input(anyhow!("{label}: expected the name of a file")));
         };
         let parent = path.parent().unwrap_or(Path::new(""));
+        sweep(here(parent));
         temporary_file(parent)
             .with_context(|| format!("{label}: cannot write into its folder"))
             .map_err(|error| {
@@ -151,6 +143,14 @@ impl OutFile {
             made: Vec::new(),
         };
         Ok(Self::File { folder, name })
+    }
+
+    /// Its name in its folder, if it is text.
+    fn text_name(&self) -> Option<&str> {
+        match self {
+            Self::File { name, .. } => name.to_str(),
+            Self::Stream(_) => None,
+        }
     }
 
     /// Writes the whole file, then gives it its name.
@@ -166,11 +166,41 @@ impl OutFile {
     }
 }
 
+/// Writes files of one folder at once, so that a header never stands beside the source of another model. Places of other kinds
+/// are written one after the other.
+pub(crate) fn write_together(places: &[OutFile], contents: &[&[u8]]) -> Result<(), Failure> {
+    let names: Option<Vec<&str>> = places.iter().map(OutFile::text_name).collect();
+    if let (Some(names), [OutFile::File { folder, .. }, _, ..]) = (names, places)
+        && places
+            .iter()
+            .all(|place| matches!(place, OutFile::File { folder: other, .. } if other.path == folder.path))
+    {
+        let owned = OwnedFolder::take_in_turn(here(&folder.path))?;
+        let mut staged = owned.stage()?;
+        for (name, content) in names.into_iter().zip(contents) {
+            staged.write(name, content)?;
+        }
+        return Ok(staged.switch_unlisted()?);
+    }
+    for (place, content) in places.iter().zip(contents) {
+        place.write(content)?;
+    }
+    Ok(())
+}
+
+/// The empty path that a bare name has for its folder, as one that can be opened.
+fn here(folder: &Path) -> &Path {
+    match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    }
+}
+
 fn not_written(path: &Path, error: io::Error) -> Failure {
     let hint = out_of_space(&error);
     let failure = Failure::run(anyhow::Error::new(error).context(format!("{}: cannot be written", path.display())));
     match hint {
-        true => failure.with_hint("free some space, or write to another disk with --out"),
+        true => failure.with_hint(MAKE_ROOM),
         false => failure,
     }
 }

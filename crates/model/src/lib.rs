@@ -26,6 +26,7 @@ mod file;
 mod fixtures;
 mod interface;
 mod kind;
+mod memory;
 mod model;
 mod network;
 mod paper;

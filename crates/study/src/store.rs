@@ -10,6 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use intervalid_files::fault;
 use intervalid_model::Model;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
@@ -362,6 +363,11 @@ impl Store {
             .transaction_with_behavior(TransactionBehavior::Immediate);
         let done = begun.map_err(Refusal::from).and_then(|transaction| {
             let value = work(&transaction)?;
+            fault::point().map_err(|source| {
+                let path = self.path.clone();
+                let action = "write";
+                Refusal::Study(StudyError::File { action, path, source })
+            })?;
             transaction.commit()?;
             Ok(value)
         });

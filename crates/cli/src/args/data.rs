@@ -60,6 +60,9 @@ pub(crate) struct DataArgs {
         help_heading = "Data options"
     )]
     pub(crate) missing: MissingPolicy,
+    /// Most values that the chosen columns of a binary file may hold [default: 200 million, fewer for small files that expand]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Data options")]
+    pub(crate) max_samples: Option<u64>,
 }
 
 fn sample_time(text: &str) -> Result<f64, String> {

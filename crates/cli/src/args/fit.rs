@@ -35,6 +35,9 @@ pub(crate) struct FitArgs {
     /// Folder for the results; made if it does not exist, a fit in it is replaced
     #[arg(long, value_name = "DIR", default_value = "./intervalid-fit")]
     pub(crate) out: PathBuf,
+    /// Replace files in the folder even if no fit wrote them, or if they were changed since
+    #[arg(long)]
+    pub(crate) force: bool,
     /// How unspecified settings are chosen. auto: by a search on held-out blocks, which also calibrates the band; paper: as in
     /// the paper, or their equivalents for other records [default: auto, or paper if an option says how one network is
     /// trained]

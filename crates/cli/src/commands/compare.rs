@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use intervalid_files::settle;
 use intervalid_model::{Method, Metrics, ModelKind, Strategy};
 use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::METRICS;
+use super::fit::{METRICS, READ};
 use super::report::read_page;
 use crate::args::CompareArgs;
 use crate::error::Failure;
 use crate::format::{percent, table};
 use crate::output::Output;
+use crate::path_text;
 use crate::write::OutFile;
 
 /// The JSON object.
@@ -24,6 +26,7 @@ struct Report {
     /// The linear model beside them, where none of them is one.
     linear: Option<Linear>,
     /// The page, if one was asked for.
+    #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
 }
 
@@ -142,6 +145,7 @@ fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
         };
         return Err(refused(found));
     }
+    settle(folder, &READ)?;
     let path = folder.join(METRICS);
     if !path.exists() {
         return Err(refused(anyhow!("{name}: there is no {METRICS} in this folder")));

@@ -11,6 +11,7 @@ use crate::args::ExplainArgs;
 use crate::error::Failure;
 use crate::format::{significant, table};
 use crate::output::Output;
+use crate::path_text;
 use crate::plot::write_both;
 use crate::write::OutFolder;
 
@@ -22,6 +23,7 @@ const CHANNELS: &str = "channels.csv";
 struct Report<'a> {
     model: intervalid_model::ModelKind,
     layers: Vec<Layer<'a>>,
+    #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
 }
 

@@ -15,7 +15,8 @@ use crate::args::{ExportArgs, ExportPrecision, Fmi, Target};
 use crate::error::Failure;
 use crate::format::{count, seconds};
 use crate::output::Output;
-use crate::write::{OutFile, refuse_replacing};
+use crate::path_text;
+use crate::write::{OutFile, refuse_replacing, write_together};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -39,6 +40,7 @@ struct Report<'a> {
     fmi: Option<&'static str>,
     binary: Option<bool>,
     inputs_at: Option<&'static str>,
+    #[serde(serialize_with = "path_text::several")]
     files: &'a [PathBuf],
 }
 
@@ -84,16 +86,8 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         Target::Onnx => graphs(&plan, args)?,
         Target::Fmu => output.working("compiling", || package(&plan, args, &name))?,
     };
-    let is_new: Vec<bool> = targets.iter().map(|path| !path.exists()).collect();
-    for (index, (place, (_, content))) in places.iter().zip(&export.files).enumerate() {
-        if let Err(failure) = place.write(content) {
-            // A header without its source is of no use.
-            for (path, _) in targets.iter().zip(&is_new).take(index).filter(|(_, is_new)| **is_new) {
-                let _ = std::fs::remove_file(path);
-            }
-            return Err(failure);
-        }
-    }
+    let contents: Vec<&[u8]> = export.files.iter().map(|(_, content)| content.as_slice()).collect();
+    write_together(&places, &contents)?;
     let needs = plan.needs();
     if output.is_json() {
         return output.json(&Report {

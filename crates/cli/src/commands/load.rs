@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use intervalid_data::{Dataset, Part};
+use intervalid_files::settle;
 use intervalid_model::{Band, Model};
 
-use super::fit::{CONFIG, ConfigFile, MODEL};
+use super::fit::{CONFIG, ConfigFile, MODEL, READ};
 use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::count;
@@ -20,6 +21,7 @@ const NAME_A_MODEL: &str =
 pub(super) fn model_file(path: &Path) -> Result<PathBuf, Failure> {
     let refused = |what: &str| Failure::input(anyhow!("{}: {what}", path.display())).with_hint(NAME_A_MODEL);
     if path.is_dir() {
+        settle(path, &READ)?;
         let file = path.join(MODEL);
         return match file.is_file() {
             true => Ok(file),

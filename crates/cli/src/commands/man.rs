@@ -13,12 +13,14 @@ use crate::args::{Cli, ManArgs};
 use crate::error::Failure;
 use crate::format::count;
 use crate::output::Output;
+use crate::path_text;
 use crate::write::OutFolder;
 
 /// The JSON object: the pages that were asked for.
 #[derive(Serialize)]
 struct Report {
     pages: Vec<Page>,
+    #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
 }
 

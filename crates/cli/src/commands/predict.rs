@@ -11,6 +11,7 @@ use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::format::count;
 use crate::output::Output;
+use crate::path_text;
 use crate::plot;
 use crate::predictions::{Extras, predictions_csv};
 use crate::write::{OutFile, refuse_replacing};
@@ -29,7 +30,9 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics_online: Option<Evaluation>,
     predictions: Vec<PredictSummary<'a>>,
+    #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
+    #[serde(serialize_with = "path_text::maybe")]
     plot: Option<PathBuf>,
 }
 

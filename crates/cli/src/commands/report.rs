@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use intervalid_files::{MANIFEST, OwnedFolder, settle};
 use intervalid_report::{Page, ReportError, study_page};
 use serde::Serialize;
 
-use super::fit::METRICS;
+use super::fit::{METRICS, READ};
 use crate::args::ReportArgs;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::pages::{REPORT, REPORT_DATA};
+use crate::path_text;
 use crate::write::OutFile;
 
 /// The database of a study.
@@ -21,6 +23,7 @@ const STUDY: &str = "study.sqlite";
 struct Written<'a> {
     /// `fit` or `study`.
     kind: &'a str,
+    #[serde(serialize_with = "path_text::one")]
     out: &'a Path,
     bytes: usize,
 }
@@ -34,9 +37,8 @@ pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
         true => output.working("reading the study", || study_page(folder))?,
         false => read_page(folder)?,
     };
-    let file = OutFile::open(&out, "--out")?;
     let html = page.to_html()?;
-    file.write(html.as_bytes())?;
+    write_page(folder, &out, html.as_bytes())?;
     if output.is_json() {
         return output.json(&Written {
             kind: if is_study { "study" } else { "fit" },
@@ -52,8 +54,28 @@ pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The page in the folder of a fit becomes one of its files, so that the next fit there knows it for its own.
+fn write_page(folder: &Path, out: &Path, html: &[u8]) -> Result<(), Failure> {
+    let file = OutFile::open(out, "--out")?;
+    let place = |path: &Path| path.canonicalize().ok();
+    let is_in_fit = out.file_name() == Some(REPORT.as_ref())
+        && out
+            .parent()
+            .is_some_and(|parent| place(parent).is_some() && place(parent) == place(folder))
+        && folder.join(MANIFEST).is_file()
+        && !out.is_symlink();
+    if !is_in_fit {
+        return file.write(html);
+    }
+    let owned = OwnedFolder::take(folder)?;
+    let mut staged = owned.stage()?;
+    staged.write(REPORT, html)?;
+    Ok(staged.switch(&[])?)
+}
+
 /// The page that a fit kept the data of.
 pub(super) fn read_page(folder: &Path) -> Result<Page, Failure> {
+    settle(folder, &READ)?;
     let path = folder.join(REPORT_DATA);
     if !path.is_file() {
         let (found, hint) = match (folder.exists(), folder.join(METRICS).is_file()) {

@@ -14,9 +14,10 @@ use serde::Serialize;
 
 use crate::args::{FiguresArgs, MergeArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 use crate::error::Failure;
-use crate::format::{count, significant, table};
+use crate::format::{count, shown, significant, table};
 use crate::interrupt;
 use crate::output::Output;
+use crate::path_text;
 use crate::plot::write_both;
 use crate::request::threads;
 use crate::write::{OutFolder, refuse_file};
@@ -38,6 +39,7 @@ struct RunReport<'a> {
     study: &'a str,
     #[serde(flatten)]
     summary: &'a StudySummary,
+    #[serde(serialize_with = "path_text::one")]
     out: &'a Path,
 }
 
@@ -201,6 +203,7 @@ impl StudyDisplay {
 struct MergeReport<'a> {
     #[serde(flatten)]
     summary: &'a MergeSummary,
+    #[serde(serialize_with = "path_text::one")]
     out: &'a Path,
 }
 
@@ -263,7 +266,7 @@ fn print_status(folder: &Path, output: &Output) -> Result<(), Failure> {
         rows,
     ))?;
     for failure in &status.failures {
-        output.result(format_args!("failed: {}: {}", failure.run, failure.reason))?;
+        output.result(shown(&format!("failed: {}: {}", failure.run, failure.reason)))?;
     }
     Ok(())
 }
@@ -284,6 +287,7 @@ fn print_tables(args: &TableArgs, output: &Output) -> Result<(), Failure> {
 #[derive(Serialize)]
 struct FiguresReport<'a> {
     figures: Vec<&'a str>,
+    #[serde(serialize_with = "path_text::one")]
     out: &'a Path,
 }
 

@@ -206,7 +206,7 @@ fn results_do_not_depend_on_threads_or_jobs() {
         ]);
     }
     // These say how long it took and where it is written.
-    let differ = ["metrics.json", "report.html", "report.json"];
+    let differ = ["manifest.json", "metrics.json", "report.html", "report.json"];
     for file in FIT_FILES.iter().filter(|file| !differ.contains(file)) {
         let [one, two] = ["1", "2"].map(|threads| fs::read(folder.path().join(format!("threads-{threads}/{file}"))));
         assert!(one.expect("written") == two.expect("written"), "{file}");

@@ -81,6 +81,7 @@ fn the_story() {
         files,
         [
             "history.csv",
+            "manifest.json",
             "metrics.json",
             "model.safetensors",
             "predictions.csv",

@@ -289,7 +289,7 @@ pub enum FileProblem {
         limit: u64,
     },
     /// A small file that holds very many values.
-    #[error("{file_bytes} bytes expand to {values} values: set the largest number of samples if this is meant")]
+    #[error("{file_bytes} bytes expand to {values} values, far more than a recording of that size holds")]
     Expansion {
         /// Values of the chosen columns, as the file announces them.
         values: u64,

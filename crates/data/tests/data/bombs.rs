@@ -98,7 +98,7 @@ fn a_small_file_may_not_hold_millions_of_values() {
         assert_eq!(
             error.replace(&format!("{}/", folder.path().display()), ""),
             format!(
-                "{}: {bytes} bytes expand to 12000000 values: set the largest number of samples if this is meant",
+                "{}: {bytes} bytes expand to 12000000 values, far more than a recording of that size holds",
                 path.file_name().expect("a name").display()
             )
         );

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use intervalid_data::display_name;
+
 /// A C number type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CNumber {
@@ -51,12 +53,19 @@ impl CNumber {
     }
 }
 
-/// Text that may stand inside a C comment: no line breaks, no end of the comment, no trigraphs or continued lines.
+/// Text that may stand inside a C comment: no line breaks, no end of the comment, no trigraphs or continued lines, and no marks of
+/// writing direction, with which code could be shown in another order than it is compiled in.
 pub(crate) fn comment(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_control() || c == '\\' { ' ' } else { c })
-        .collect();
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || c == '\\' {
+            line.push(' ');
+        } else if display_name(c.encode_utf8(&mut [0; 4])).len() != c.len_utf8() {
+            let _ = write!(line, "U+{:04X}", u32::from(c));
+        } else {
+            line.push(c);
+        }
+    }
     line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
 }
 
@@ -78,5 +87,6 @@ mod tests {
     #[test]
     fn comments_stay_comments() {
         assert_eq!(comment("a*/b\nc??/d\\"), "a* /b c? ?/d ");
+        assert_eq!(comment("Füllstand\u{202e} 温度\u{2066}"), "FüllstandU+202E 温度U+2066");
     }
 }

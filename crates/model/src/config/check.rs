@@ -1,9 +1,17 @@
+use intervalid_data::InitialState;
+
 use super::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::kind::{Method, ModelKind};
 
 /// More members or draws than anybody needs: a number from a damaged file must not ask for all memory.
 const MOST_NETWORKS: usize = 10_000;
+
+/// Widths, layers and counts beyond anything useful: what is larger is a slip, and far below it arithmetic with sizes is safe. What
+/// memory has room for is checked where the record is known.
+const WIDEST: usize = 1_000_000;
+const MOST_LAYERS: usize = 1_000;
+const MOST: usize = 1_000_000_000;
 
 /// Seeds are written to configuration files, whose integers have a sign.
 const LARGEST_SEED: u64 = i64::MAX as u64;
@@ -96,12 +104,46 @@ impl FitConfig {
             }
         }
         for (option, value) in counts {
-            if value == 0 {
-                return Err(ModelError::option(option, value, "at least 1"));
+            if !(1..=MOST).contains(&value) {
+                return Err(ModelError::option(option, value, format!("1 to {MOST}")));
             }
+        }
+        let window = self.training.window;
+        let warmup = match self.initial {
+            InitialState::Warmup(steps) => steps,
+            _ => 0,
+        };
+        for (option, value) in [
+            ("window", window.length),
+            ("window_step", window.step),
+            ("initial", warmup),
+        ] {
+            if value > MOST {
+                return Err(ModelError::option(option, value, format!("at most {MOST}")));
+            }
+        }
+        let hidden = &self.network.hidden;
+        if let Some(width) = hidden.iter().find(|width| **width > WIDEST) {
+            return Err(ModelError::option(
+                "hidden",
+                width,
+                format!("widths of at most {WIDEST}"),
+            ));
+        }
+        if hidden.len() > MOST_LAYERS {
+            let found = format!("{} layers", hidden.len());
+            return Err(ModelError::option("hidden", found, format!("at most {MOST_LAYERS}")));
         }
         if self.seed > LARGEST_SEED {
             return Err(ModelError::option("seed", self.seed, format!("at most {LARGEST_SEED}")));
+        }
+        if self.training.patience.is_some_and(|patience| patience > MOST) {
+            let found = self.training.patience.unwrap_or_default();
+            return Err(ModelError::option(
+                "patience",
+                found,
+                format!("at most {MOST} epochs, or none"),
+            ));
         }
         if self.training.patience == Some(0) {
             return Err(ModelError::option("patience", 0, "at least one epoch, or none"));
@@ -130,7 +172,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 18] = [
+        let broken: [(&str, Break); 26] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.interval.width_penalty = 0.0),
             ("learning_rate", |c| c.training.learning_rate = -1.0),
@@ -149,6 +191,14 @@ mod tests {
             ("samples", |c| c.gaussian.samples = 0),
             ("samples", |c| c.gaussian.samples = usize::MAX),
             ("seed", |c| c.seed = u64::MAX),
+            ("batch", |c| c.training.batch = 1 << 63),
+            ("epochs", |c| c.training.epochs = usize::MAX),
+            ("hidden", |c| c.network.hidden = vec![40, 4_000_000_000]),
+            ("hidden", |c| c.network.hidden = vec![1; 1001]),
+            ("window", |c| c.training.window.length = usize::MAX),
+            ("window_step", |c| c.training.window.step = usize::MAX),
+            ("patience", |c| c.training.patience = Some(usize::MAX)),
+            ("initial", |c| c.initial = InitialState::Warmup(usize::MAX)),
         ];
         for (name, set) in broken {
             let mut config = FitConfig::default();

@@ -11,6 +11,7 @@ use crate::config::{CheckedConfig, FitConfig};
 use crate::error::Result;
 use crate::family::body::{Body, Fitted};
 use crate::interface::{ModelInterface, Simulated};
+use crate::memory::check_linear;
 use crate::model::Model;
 
 /// An ARX model with a band of constant width.
@@ -42,6 +43,7 @@ pub fn search_lags(dataset: &Dataset, split: &Split, config: &FitConfig) -> Resu
 /// # Errors
 /// If the record is too short.
 pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &CheckedConfig) -> Result<Model> {
+    check_linear(config.lags, dataset.inputs().len(), dataset.outputs().len())?;
     let normaliser = Normaliser::fit(dataset, &split.train)?;
     let arx = ArxModel::fit(&normaliser.scale::<f64>(dataset), &split.train, config.lags, true)?;
     let interface = ModelInterface::new(dataset, normaliser);

@@ -55,19 +55,13 @@ fn fit_all<T: OfPrecision>(
             Some(state) => state.clone_for(&problem),
             None => {
                 let mut state = State::new(&problem)?;
-                let clock = Clock {
-                    started,
-                    epochs_before: 0,
-                };
-                advance(&problem, &mut state, &mut options, &clock, 1)?;
+                let mut clock = Clock::start(0);
+                advance(&problem, &mut state, &mut options, &mut clock, 1)?;
                 crisp.insert(state).clone()
             }
         };
-        let clock = Clock {
-            started,
-            epochs_before: state.history.len(),
-        };
-        advance(&problem, &mut state, &mut options, &clock, usize::MAX)?;
+        let mut clock = Clock::start(state.history.len());
+        advance(&problem, &mut state, &mut options, &mut clock, usize::MAX)?;
         let info = state.info(started.elapsed());
         results.push((problem.into_model(dataset, state), info));
     }

@@ -39,7 +39,8 @@ pub struct FitOptions<'a> {
     pub control: Control<'a>,
     /// Written after epochs and taken up if it exists: a fit killed at any point ends in the same bits.
     pub checkpoint: Option<&'a Path>,
-    /// Least time between two checkpoints; when training is ended early, one is written whatever the time.
+    /// Least time between two checkpoints; at the end of a stage, and when training is ended early, one is written whatever the
+    /// time.
     pub checkpoint_every: Duration,
 }
 
@@ -71,15 +72,12 @@ pub fn fit_crisp(
     check_interval(config)?;
     let problem = Problem::<f32>::in_units(normaliser, dataset, split, &config.checked()?)?;
     let mut state = State::new(&problem)?;
-    let clock = Clock {
-        started: Instant::now(),
-        epochs_before: 0,
-    };
+    let mut clock = Clock::start(0);
     let mut options = FitOptions {
         control,
         ..FitOptions::default()
     };
-    advance(&problem, &mut state, &mut options, &clock, 1)?;
+    advance(&problem, &mut state, &mut options, &mut clock, 1)?;
     Ok(state.theta.into_iter().map(f64::from).collect())
 }
 
@@ -148,11 +146,8 @@ fn margins_around<T: OfPrecision>(
     let mut state = State::new(&problem)?;
     state.start_margins(&problem, theta.iter().map(|&value| T::of(value)).collect());
     if trained {
-        let clock = Clock {
-            started: Instant::now(),
-            epochs_before: 0,
-        };
-        advance(&problem, &mut state, &mut FitOptions::default(), &clock, usize::MAX)?;
+        let mut clock = Clock::start(0);
+        advance(&problem, &mut state, &mut FitOptions::default(), &mut clock, usize::MAX)?;
     }
     Ok(problem.into_model(dataset, state))
 }
@@ -180,11 +175,8 @@ fn train<T: OfPrecision>(
         // Before any work: a folder that cannot be written is found out now, not after the first epoch.
         checkpoint::write(path, &problem, &state)?;
     }
-    let clock = Clock {
-        started,
-        epochs_before: state.history.len(),
-    };
-    advance(&problem, &mut state, &mut options, &clock, usize::MAX)?;
+    let mut clock = Clock::start(state.history.len());
+    advance(&problem, &mut state, &mut options, &mut clock, usize::MAX)?;
     let info = state.info(started.elapsed());
     Ok((problem.into_model(dataset, state), info))
 }
@@ -194,7 +186,7 @@ fn advance<T: Real>(
     problem: &Problem<T>,
     state: &mut State<T>,
     options: &mut FitOptions<'_>,
-    clock: &Clock,
+    clock: &mut Clock,
     end: usize,
 ) -> Result<()> {
     let stages = Stage::of(&problem.config);
@@ -205,14 +197,37 @@ fn advance<T: Real>(
         if interrupted {
             break;
         }
+        // Stages can be shorter than the time between checkpoints, such as members of an ensemble.
+        if let Some(path) = options.checkpoint {
+            clock.save(path, problem, state)?;
+        }
     }
     Ok(())
 }
 
-/// Since when this call has been training, and after how many epochs of earlier calls.
+/// Since when this call has been training, after how many epochs of earlier calls, and when it last wrote a checkpoint, in
+/// whatever stage.
 struct Clock {
     started: Instant,
     epochs_before: usize,
+    saved: Instant,
+}
+
+impl Clock {
+    fn start(epochs_before: usize) -> Self {
+        let started = Instant::now();
+        Self {
+            started,
+            epochs_before,
+            saved: started,
+        }
+    }
+
+    fn save<T: Real>(&mut self, path: &Path, problem: &Problem<T>, state: &State<T>) -> Result<()> {
+        checkpoint::write(path, problem, state)?;
+        self.saved = Instant::now();
+        Ok(())
+    }
 }
 
 fn run_stage<T: Real>(
@@ -220,12 +235,11 @@ fn run_stage<T: Real>(
     stages: &[Stage],
     state: &mut State<T>,
     options: &mut FitOptions<'_>,
-    clock: &Clock,
+    clock: &mut Clock,
 ) -> Result<StopReason> {
     let config = &problem.config;
     let stage = stages[state.stage];
     let mut worker = Worker::new(problem, stage, state);
-    let mut written = Instant::now();
     let epochs = config.stage_epochs(stage);
     while state.epoch < epochs {
         // Asked before an epoch and not after it: a resumed fit then stops where the whole one did.
@@ -256,10 +270,9 @@ fn run_stage<T: Real>(
             scales: state.gradnorm.scales,
         };
         let improved = state.record(record, stage);
-        let is_due = written.elapsed() >= options.checkpoint_every;
+        let is_due = clock.saved.elapsed() >= options.checkpoint_every;
         if let Some(path) = options.checkpoint.filter(|_| is_due) {
-            checkpoint::write(path, problem, state)?;
-            written = Instant::now();
+            clock.save(path, problem, state)?;
         }
         let done = state.history.len();
         let left: usize = stages[state.stage..]
@@ -277,7 +290,7 @@ fn run_stage<T: Real>(
         });
         if !options.control.tell(&progress) {
             if let Some(path) = options.checkpoint.filter(|_| !is_due) {
-                checkpoint::write(path, problem, state)?;
+                clock.save(path, problem, state)?;
             }
             return Ok(StopReason::Interrupted { epoch: state.epoch });
         }

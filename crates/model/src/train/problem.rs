@@ -14,6 +14,7 @@ use crate::family::gaussian::{GaussianNetworks, Posterior, initial_posterior};
 use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, Precision};
+use crate::memory;
 use crate::model::Model;
 use crate::network::initialise::{Purpose, generator, initial_parameters};
 use crate::network::{Architecture, Block, Layout, Role};
@@ -55,6 +56,9 @@ impl<T: Real> Problem<T> {
             return Err(ModelError::option("model", config.model, "a network"));
         };
         architecture.check()?;
+        if config.network.linear_path {
+            memory::check_linear(config.lags, channels.0, channels.1)?;
+        }
         let windows = Windows::new(
             dataset,
             &split.train,
@@ -62,6 +66,7 @@ impl<T: Real> Problem<T> {
             config.initial,
             config.training.window,
         )?;
+        memory::check_training::<T>(config, &architecture, windows.len())?;
         let validation = free_run_windows(dataset, &split.validation, config.lags, config.initial)?;
         let arx = match config.network.linear_path {
             true => Some(ArxModel::fit(

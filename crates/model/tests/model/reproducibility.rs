@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelKind, Progress, Strategy};
+use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelKind, Observer, Progress, Strategy};
 
 use crate::training::{hair_dryer, small};
 
@@ -107,6 +107,45 @@ fn a_finished_fit_is_not_trained_further() {
     let ((first, first_info), (second, second_info)) = (run(), run());
     assert_eq!(bits(&first), bits(&second));
     assert_eq!(first_info.stages[0].stopped, second_info.stages[0].stopped);
+}
+
+/// Members of an ensemble that train faster than the time between checkpoints are not trained again.
+#[test]
+fn the_end_of_a_stage_is_saved_whatever_the_clock_says() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let (path, kept) = (folder.path().join("fit.checkpoint"), folder.path().join("kept"));
+    let config = small(ModelKind::EnsembleNode, Strategy::Joint).with(|config| {
+        config.training.epochs = 3;
+        config.gaussian.members = 3;
+    });
+    let observer = |progress: &Progress| {
+        // In the middle of the third member.
+        if epochs(progress).0 == 8 {
+            std::fs::copy(&path, &kept).unwrap();
+        }
+        ControlFlow::Continue(())
+    };
+    let fit = |path: &Path, observer: &Observer<'_>| {
+        let options = FitOptions {
+            control: Control {
+                observer: Some(observer),
+                ..Control::default()
+            },
+            checkpoint: Some(path),
+            checkpoint_every: std::time::Duration::from_secs(3600),
+        };
+        Model::fit(&dataset, &split, &config, options).unwrap().0
+    };
+    let whole = fit(&path, &observer);
+    let trained = AtomicUsize::new(0);
+    let count = |_: &Progress| {
+        trained.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    let resumed = fit(&kept, &count);
+    assert_eq!(trained.load(Ordering::Relaxed), 3, "epochs of the third member only");
+    assert_eq!(bits(&whole), bits(&resumed));
 }
 
 #[test]

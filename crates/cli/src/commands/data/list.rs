@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::error::Failure;
 use crate::format::{seconds, table};
 use crate::output::Output;
+use crate::path_text;
 
 /// Larger files of the data folder are named but not read, so that a list stays quick.
 const LARGEST_FILE_READ: u64 = 64 << 20;
@@ -44,6 +45,7 @@ struct Entry {
 
 #[derive(Debug, Serialize)]
 struct List {
+    #[serde(serialize_with = "path_text::maybe")]
     data_dir: Option<PathBuf>,
     datasets: Vec<Entry>,
 }

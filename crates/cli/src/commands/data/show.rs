@@ -10,7 +10,7 @@ use intervalid_workflow::{RecordRequest, SplitSource};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::format::{count, percent, seconds, significant, table};
+use crate::format::{count, percent, seconds, shown, significant, table};
 use crate::output::Output;
 use crate::request::split_label;
 
@@ -205,7 +205,7 @@ fn print(report: &Report, output: &Output) -> Result<(), Failure> {
     let description = report.description.map_or_else(String::new, |text| format!(": {text}"));
     output.heading(format_args!("{}{description}", report.name))?;
     if let Some(source) = report.source {
-        output.result(format_args!("source: {source}"))?;
+        output.result(shown(&format!("source: {source}")))?;
     }
     let duration = report.sample_time.map_or_else(String::new, |seconds| {
         format!(" ({} s in all)", significant(seconds * report.samples as f64, DIGITS))
@@ -239,7 +239,7 @@ fn print(report: &Report, output: &Output) -> Result<(), Failure> {
             output.heading(heading)?;
         }
         for line in lines {
-            output.result(format_args!(" {line}"))?;
+            output.result(shown(&format!(" {line}")))?;
         }
     }
     Ok(())
@@ -299,7 +299,7 @@ fn print_dead_time(report: &Report, output: &Output) -> Result<(), Failure> {
             (Some(delay), None) => count(delay, "sample"),
             (None, _) => format!("no significant answer within {} samples", pair.correlation.len() - 1),
         };
-        output.result(format_args!(" {} → {}: {found}", pair.input, pair.output))?;
+        output.result(shown(&format!(" {} → {}: {found}", pair.input, pair.output)))?;
     }
     Ok(())
 }

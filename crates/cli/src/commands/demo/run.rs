@@ -4,9 +4,11 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use intervalid_data::{DataError, DeadTimeConfig, estimate_dead_time};
+use intervalid_files::Staged;
 use intervalid_report::FitReport;
 use serde::Serialize;
 
+use super::super::fit::{self, FitFolder};
 use super::rows::{COVERAGE, Fitted, ModelRow, Prepared};
 use super::{arx, networks, story};
 use crate::error::Failure;
@@ -14,8 +16,8 @@ use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
 use crate::pages::{REPORT, REPORT_DATA, write_report};
+use crate::path_text;
 use crate::predictions::{Extras, predictions_csv};
-use crate::write::OutFolder;
 
 /// What the demo writes.
 pub(super) const FILES: [&str; 6] = [
@@ -37,6 +39,7 @@ struct Report<'a> {
     models: Vec<ModelRow<'a>>,
     /// The model that the files are of.
     chosen: &'a str,
+    #[serde(serialize_with = "path_text::one")]
     out: &'a Path,
     files: [&'a str; 6],
 }
@@ -44,7 +47,7 @@ struct Report<'a> {
 /// Fits linear models and interval networks to the hair dryer and writes the better network's results into `out`.
 pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<(), Failure> {
     interrupt::listen();
-    let folder = OutFolder::open(out, &FILES)?;
+    let folder = FitFolder::open(out, false)?;
     let prepared = Prepared::new()?;
     let dead_time = dead_time(&prepared)?;
     story::data(&prepared, dead_time, output)?;
@@ -55,7 +58,7 @@ pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<
         arx::fit("ARX, lags of the paper", &prepared, prepared.known.lags)?,
         arx::fit("ARX, lags found", &prepared, lags)?,
     ];
-    let networks = networks::fit_all(&prepared, epochs, output).inspect_err(|_| folder.abandon())?;
+    let networks = networks::fit_all(&prepared, epochs, output)?;
     let chosen = choose(&networks).ok_or_else(|| Failure::run(anyhow!("no network was fitted")))?;
     let models: Vec<&Fitted> = linear.iter().chain(&networks).collect();
 
@@ -70,7 +73,6 @@ pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<
         files: FILES,
     };
     write(&folder, &prepared, chosen, &report)?;
-    write_page(&folder, &prepared, chosen)?;
     if output.is_json() {
         return output.json(&report);
     }
@@ -94,20 +96,23 @@ fn choose(networks: &[Fitted]) -> Option<&Fitted> {
     networks.iter().min_by(|a, b| score(a).total_cmp(&score(b)))
 }
 
-fn write(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
+fn write(folder: &FitFolder, prepared: &Prepared, chosen: &Fitted, report: &Report<'_>) -> Result<(), Failure> {
     let [predictions, history, model, .., metrics] = FILES;
     let test = &prepared.split.test;
     let text = predictions_csv(&prepared.dataset, test, &chosen.outcome.runs.test, &Extras::default())?;
-    folder.write(predictions, text.as_bytes())?;
-    folder.write(history, history_csv(&chosen.outcome.training).as_bytes())?;
-    chosen.outcome.model.save(folder.path().join(model))?;
-    // Last, so that metrics are of a complete folder.
+    let mut staged = folder.stage()?;
+    staged.write(predictions, text.as_bytes())?;
+    staged.write(history, history_csv(&chosen.outcome.training).as_bytes())?;
+    staged.write(model, &chosen.outcome.model.to_bytes()?)?;
     let text = serde_json::to_string_pretty(report)? + "\n";
-    folder.write(metrics, text.as_bytes())
+    staged.write(metrics, text.as_bytes())?;
+    write_page(&mut staged, prepared, chosen)?;
+    // A fit that was in the folder goes as a whole.
+    Ok(staged.switch(&fit::FILES)?)
 }
 
 /// The page of the chosen network, with the linear model beside it.
-fn write_page(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted) -> Result<(), Failure> {
+fn write_page(staged: &mut Staged<'_>, prepared: &Prepared, chosen: &Fitted) -> Result<(), Failure> {
     let report = FitReport {
         dataset: &prepared.dataset,
         split: &prepared.split,
@@ -115,6 +120,6 @@ fn write_page(folder: &OutFolder, prepared: &Prepared, chosen: &Fitted) -> Resul
         config: &toml::to_string(chosen.outcome.model.config()).map_err(Failure::run)?,
         commands: &["intervalid demo".to_owned()],
     };
-    write_report(folder, &report)?;
+    write_report(staged, &report)?;
     Ok(())
 }

@@ -7,11 +7,12 @@ use intervalid_workflow::FitMetrics;
 use serde::Serialize;
 
 use super::candidates::candidates_csv;
+use super::folder::FitFolder;
 use crate::error::Failure;
 use crate::history::history_csv;
 use crate::pages::{REPORT, REPORT_DATA, write_report};
+use crate::path_text;
 use crate::predictions::{Extras, predictions_csv};
-use crate::write::OutFolder;
 
 /// The fitted model.
 pub(crate) const MODEL: &str = "model.safetensors";
@@ -25,7 +26,7 @@ const HISTORY: &str = "history.csv";
 const CANDIDATES: &str = "candidates.csv";
 
 /// All that a fit writes.
-pub(super) const FILES: [&str; 8] = [
+pub(crate) const FILES: [&str; 8] = [
     MODEL,
     METRICS,
     CONFIG,
@@ -41,35 +42,35 @@ pub(super) const FILES: [&str; 8] = [
 pub(super) struct FitJson<'a> {
     #[serde(flatten)]
     pub(super) metrics: &'a FitMetrics,
+    #[serde(serialize_with = "path_text::one")]
     pub(super) out: &'a Path,
 }
 
-/// Writes everything; `report` holds the fit with its texts.
-pub(super) fn write(folder: &OutFolder, report: &FitReport<'_>, out: &Path) -> Result<(), Failure> {
+/// What commands read: it must be of one fit.
+pub(crate) const READ: [&str; 4] = [MODEL, METRICS, CONFIG, REPORT_DATA];
+
+/// Writes everything at once; `report` holds the fit with its texts.
+pub(super) fn write(folder: &FitFolder, report: &FitReport<'_>, out: &Path) -> Result<(), Failure> {
     let outcome = report.outcome;
-    // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
-    folder.remove(METRICS)?;
-    outcome
-        .model
-        .save(folder.path().join(MODEL))
-        .inspect_err(|_| folder.abandon())?;
-    folder.write(CONFIG, report.config.as_bytes())?;
+    let mut staged = folder.stage()?;
+    staged.write(MODEL, &outcome.model.to_bytes()?)?;
+    staged.write(CONFIG, report.config.as_bytes())?;
     let extras = Extras {
         extrapolated: outcome.runs.extrapolated.as_deref(),
         online: None,
     };
     let predictions = predictions_csv(report.dataset, &report.split.test, &outcome.runs.test, &extras)?;
-    folder.write(PREDICTIONS, predictions.as_bytes())?;
-    folder.write(HISTORY, history_csv(&outcome.training).as_bytes())?;
-    match outcome.training.search() {
-        Some(info) => folder.write(CANDIDATES, candidates_csv(info).as_bytes())?,
-        None => folder.remove(CANDIDATES)?,
+    staged.write(PREDICTIONS, predictions.as_bytes())?;
+    staged.write(HISTORY, history_csv(&outcome.training).as_bytes())?;
+    if let Some(info) = outcome.training.search() {
+        staged.write(CANDIDATES, candidates_csv(info).as_bytes())?;
     }
-    write_report(folder, report)?;
+    write_report(&mut staged, report)?;
     let metrics = FitJson {
         metrics: &outcome.metrics,
         out,
     };
     let text = serde_json::to_string_pretty(&metrics)? + "\n";
-    folder.write(METRICS, text.as_bytes())
+    staged.write(METRICS, text.as_bytes())?;
+    Ok(staged.switch(&FILES)?)
 }

@@ -11,6 +11,7 @@ use intervalid_workflow::{FitRequest, TrainOptions, Trained, WorkflowError};
 
 use super::config::{ConfigFile, config_toml};
 use super::files::{CONFIG, FILES, FitJson, write};
+use super::folder::FitFolder;
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::count;
@@ -19,7 +20,7 @@ use crate::output::Output;
 use crate::pages::repeat_command;
 use crate::request::{record, settings, threads};
 use crate::summary;
-use crate::write::{OutFolder, out_of_space, refuse_replacing};
+use crate::write::{out_of_space, refuse_replacing};
 
 /// There while a fit runs, or after it was interrupted.
 const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     for name in FILES {
         refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
     }
-    let folder = OutFolder::open(&args.out, &FILES)?;
+    let folder = FitFolder::open(&args.out, args.force)?;
     output.detail(format_args!(
         "{}: {} samples to train, {} to validate, {} to test",
         dataset.name(),
@@ -64,9 +65,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         );
         return Err(Failure::input(found).with_hint(STALE));
     }
-    let trained = train(&request, &dataset, &split, &checkpoint, args, output)
-        .inspect_err(|_| folder.abandon())
-        .map_err(about)?;
+    let trained = train(&request, &dataset, &split, &checkpoint, args, output).map_err(about)?;
     let outcome = trained.evaluate(&dataset, &split, threads(args.threads))?;
     if let Some(error) = &outcome.baseline_error {
         output.warning(format_args!("no linear model to compare with: {error}"));

@@ -1,0 +1,164 @@
+//! Sizes, names and files that somebody got wrong, or chose to do harm: one clear message, and nothing else happens.
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::Output;
+
+use crate::support::{Folder, csv, plain};
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Numbers that overflow, or ask for more memory than there is, name their option before any work.
+#[test]
+fn sizes_beyond_all_bounds_are_refused_at_once() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(200, plain));
+    let cases: [(&[&str], &str); 10] = [
+        (
+            &["--batch", "9223372036854775808"],
+            "batch = 9223372036854775808 is not allowed: expected 1 to",
+        ),
+        (
+            &["--epochs", "18446744073709551615"],
+            "epochs = 18446744073709551615 is not allowed: expected 1 to",
+        ),
+        (
+            &["--hidden", "18446744073709551615"],
+            "hidden = 18446744073709551615 is not allowed: expected widths",
+        ),
+        (
+            &["--hidden", "40,4000000000"],
+            "hidden = 4000000000 is not allowed: expected widths of at most",
+        ),
+        (
+            &["--hidden", "1000000,1000000"],
+            "hidden = 1000000,1000000 is not allowed: expected less: this needs at least",
+        ),
+        (
+            &["--model", "ilstm", "--hidden", "900000"],
+            "hidden = 900000 is not allowed: expected less",
+        ),
+        (&["--lags", "18446744073709551615,0,1"], "lags"),
+        (&["--lags", "1000000,1000000,1000000"], "lags"),
+        (&["--model", "arx", "--lags", "0,0,18446744073709551615"], "lags"),
+        (
+            &["--initial", "warmup:18446744073709551615"],
+            "initial = 18446744073709551615 is not allowed",
+        ),
+    ];
+    for (options, expected) in cases {
+        let output = folder.run(&[&["fit", "data.csv", "--out", "fit"][..], options].concat());
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {message}");
+        assert!(message.contains(expected), "{options:?}: {message}");
+        assert!(!folder.path().join("fit").exists(), "{options:?}");
+    }
+}
+
+#[test]
+fn a_run_that_cannot_fit_into_memory_leaves_the_others_of_a_study_alone() {
+    let folder = Folder::new();
+    folder.write(
+        "study.toml",
+        "name = 's'\ndatasets = ['hair-dryer']\nmodels = ['inode', 'arx']\nstrategies = ['joint']\nmargins = ['abs']\n\
+         coverages = [0.9]\nseeds = [1]\n[settings]\nepochs = 1\nhidden = [1000000, 1000000]\n",
+    );
+    let output = folder.run(&["study", "run", "study.toml", "--out", "study"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("of memory"), "{}", stderr(&output));
+    let status = folder.json(&["study", "status", "study", "--json"]);
+    assert_eq!(
+        (&status["runs"]["done"], &status["runs"]["failed"]),
+        (&1.into(), &1.into()),
+        "{status}"
+    );
+}
+
+#[test]
+fn names_cannot_drive_the_terminal() {
+    let folder = Folder::new();
+    let evil = "a\u{1b}[31mRED\u{7}\u{202e}";
+    let record = csv(200, plain).replacen("u,y", &format!("{evil},y"), 1);
+    folder.write("data.csv", record.as_bytes());
+    let renamed = format!("{evil}.csv");
+    folder.write(&renamed, record.as_bytes());
+    let columns = ["--input", evil, "--output", "y"];
+    let with = |words: &[&str]| folder.run(&[words, &columns].concat());
+    let fit = ["fit", renamed.as_str(), "--model", "arx", "--verbose", "--out", "fit"];
+    let outputs = [
+        with(&fit),
+        with(&["data", "show", renamed.as_str()]),
+        with(&["predict", "fit", renamed.as_str(), "--out", "p.csv", "--verbose"]),
+        folder.run(&["evaluate", "fit", "hair-dryer"]),
+        folder.run(&["evaluate", evil, "hair-dryer"]),
+        folder.run(&["compare", "fit", "fit"]),
+        folder.run(&["compare", evil]),
+        folder.run(&["report", evil]),
+        folder.run(&["export", "fit", "--to", "c", "--out", "fit.c", "--verbose"]),
+        folder.run(&["fit", "data.csv", "--config", evil]),
+        folder.run(&["study", "run", evil, "--out", "s"]),
+    ];
+    for (index, output) in outputs.iter().enumerate() {
+        for bytes in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8_lossy(bytes);
+            let raw = text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+            assert!(!raw, "output {index}: {text:?}");
+        }
+    }
+    assert!(outputs[0].status.success(), "{}", stderr(&outputs[0]));
+    let code = fs::read_to_string(folder.path().join("fit.h")).expect("exported");
+    let code = code + &fs::read_to_string(folder.path().join("fit.c")).expect("exported");
+    assert!(!code.contains(['\u{1b}', '\u{202e}']) && code.contains("U+202E"));
+}
+
+#[test]
+fn names_that_are_no_text() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(200, plain));
+    let name = OsStr::from_bytes(b"fit-\xff");
+    let run = |words: &[&OsStr]| {
+        let mut command = folder.command(&[]);
+        command.args(words).output().expect("runs")
+    };
+    let words = |text: &'static str| text.split(' ').map(OsStr::new).collect::<Vec<_>>();
+    let output = run(&[&words("fit data.csv --model arx --json --out")[..], &[name]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(folder.path().join(Path::new(name)).join("metrics.json").is_file());
+    let csv = OsStr::from_bytes(b"p-\xff.csv");
+    let output = run(&[&words("predict")[..], &[name], &words("data.csv --json --out"), &[csv]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        folder.path().join(Path::new(csv)).is_file(),
+        "written under the very name"
+    );
+    let page = OsStr::from_bytes(b"page-\xff.html");
+    for command in ["report --json --out", "compare --json --out"] {
+        let output = run(&[&words(command)[..], &[page, name]].concat());
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+        fs::remove_file(folder.path().join(Path::new(page))).expect("written under the very name");
+    }
+    // Data are named by text; others are refused.
+    let output = run(&[OsStr::new("fit"), csv]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
+fn a_limit_on_samples_can_be_set_and_is_named_in_the_hint() {
+    let folder = Folder::new();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/fixtures/plain.npz");
+    folder.write("plain.npz", fs::read(fixture).expect("a fixture"));
+    let show = |most: &str| folder.run(&["data", "show", "plain.npz", "--max-samples", most]);
+    let output = show("17");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("18 values announced") && stderr(&output).contains("with --max-samples 18"));
+    assert!(
+        !stderr(&show("18")).contains("--max-samples"),
+        "{}",
+        stderr(&show("18"))
+    );
+}

@@ -1,0 +1,108 @@
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that this process keeps locked; removed when dropped.
+///
+/// The operating system lets go of the lock when its holder ends, however it ends, so that locks of the dead need no clock to be
+/// noticed: they are free. Where machines share a folder, the file system must pass locks on.
+#[derive(Debug)]
+pub struct LockedFile {
+    path: PathBuf,
+    /// Holds the lock.
+    _file: File,
+}
+
+impl LockedFile {
+    /// Makes and locks the file, and its folder if need be; none if another holds it.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn take(path: impl Into<PathBuf>) -> io::Result<Option<Self>> {
+        let path = path.into();
+        Ok(lock(&path)?.map(|file| Self { path, _file: file }))
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Before the lock is let go of: afterwards the file may be somebody else's.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The locked file, or none if another has locked it.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let file = match File::create(path) {
+            // Somebody swept the folder away in between.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            file => file?,
+        };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+            // The last holder may have removed the file after it was opened here: then another of that name counts.
+            Ok(()) if is_at(&file, path)? => return Ok(Some(file)),
+            Ok(()) => {}
+        }
+    }
+}
+
+/// Whether `path` names this very file.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    Ok(fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
+}
+
+/// Whether `path` names this very file.
+#[cfg(not(unix))]
+pub(crate) fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+    Ok(path.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_holder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claims/one");
+        let first = LockedFile::take(&path).unwrap();
+        assert!(first.is_some());
+        assert!(LockedFile::take(&path).unwrap().is_none());
+        drop(first);
+        assert!(!path.exists());
+        assert!(LockedFile::take(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn many_who_want_the_same_get_it_one_after_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let (holders, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        if let Some(lock) = LockedFile::take(&path).unwrap() {
+                            assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                            taken.fetch_add(1, Ordering::SeqCst);
+                            holders.fetch_sub(1, Ordering::SeqCst);
+                            drop(lock);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(taken.load(Ordering::SeqCst) > 0);
+    }
+}
