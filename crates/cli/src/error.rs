@@ -196,6 +196,9 @@ impl From<ModelError> for Failure {
                 hint: option_hint(option),
                 ..Self::input(error)
             },
+            ModelError::SampleTime { expected, .. } => {
+                Self::input(error).with_hint(format!("--resample {expected} brings the data to the model's step"))
+            }
             ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
                 Self::input(error)
             }
@@ -311,6 +314,29 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         },
         FileProblem::MissingSample { .. } | FileProblem::BlankLine { .. } => {
             "--missing split starts a new experiment after each gap".to_owned()
+        }
+        FileProblem::IrregularTime { step, .. } => {
+            format!("--resample {step} puts the samples on an even grid; --time '' passes over the times")
+        }
+        FileProblem::TimeGap { step, bridge: true, .. } => {
+            format!("--missing split starts a new experiment after each gap; --resample {step} bridges short ones")
+        }
+        FileProblem::TimeGap { .. } | FileProblem::TimeBackwards { .. } => {
+            "--missing split starts a new experiment there; --time '' passes over the times".to_owned()
+        }
+        FileProblem::SampleTimeConflict { .. } => {
+            "leave --sample-time out, or pass over the column with --time ''".to_owned()
+        }
+        FileProblem::NotATime { .. } | FileProblem::ResampleWithoutTime { .. } => {
+            "name the column of times with --time COL".to_owned()
+        }
+        FileProblem::RaggedRow {
+            line,
+            found,
+            expected,
+            decimal_commas: false,
+        } if *line < 20 && found > expected => {
+            "if titles stand in front of the column names, pass over them with --skip-rows N".to_owned()
         }
         FileProblem::NoDefaultColumns { .. } => "name the columns with --input and --output".to_owned(),
         FileProblem::MissingColumn { .. } | FileProblem::ColumnTwice { .. } => {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
+use intervalid_data::Dataset;
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
@@ -78,6 +79,13 @@ impl Output {
     pub(crate) fn warning(&self, text: impl Display) {
         if !self.quiet {
             to_stderr(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+        }
+    }
+
+    /// What the reader noticed about the data.
+    pub(crate) fn warnings(&self, dataset: &Dataset) {
+        for warning in dataset.warnings() {
+            self.warning(warning);
         }
     }
 

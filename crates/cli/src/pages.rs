@@ -34,6 +34,18 @@ pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str)
     if data.missing == intervalid_data::MissingPolicy::Split {
         words.extend(["--missing".to_owned(), "split".to_owned()]);
     }
+    if data.skip_rows > 0 {
+        words.extend(["--skip-rows".to_owned(), data.skip_rows.to_string()]);
+    }
+    if let Some(column) = &data.time {
+        words.extend(["--time".to_owned(), column.clone()]);
+    }
+    if let Some(step) = data.resample {
+        words.extend(["--resample".to_owned(), step.to_string()]);
+    }
+    for (name, unit) in &data.unit {
+        words.extend(["--unit".to_owned(), format!("{name}={unit}")]);
+    }
     if let Some(folder) = global.data_dir.as_ref().filter(|folder| !folder.is_empty()) {
         words.extend(["--data-dir".to_owned(), folder.to_string_lossy().into_owned()]);
     }

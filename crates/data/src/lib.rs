@@ -47,6 +47,7 @@ mod read;
 mod regressor;
 mod split;
 mod synthetic;
+mod time;
 mod window;
 
 pub use arx::ArxModel;
@@ -68,6 +69,7 @@ pub use read::{Decimal, MissingPolicy, Position, ReadOptions, read};
 pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
+pub use time::{Moment, TimeAxis};
 pub use window::{Window, WindowConfig, Windows, free_run_windows};
 
 /// `Result` with this crate's error.

@@ -14,7 +14,7 @@ mod report;
 mod shell;
 mod study;
 
-pub(crate) use data::DataArgs;
+pub(crate) use data::{DataArgs, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
@@ -60,6 +60,8 @@ Examples:
   intervalid data show log.mat --output temperature --sample-time 0.1
   intervalid data show export.csv --delimiter ';' --missing split
   intervalid data show german.csv --decimal ','
+  intervalid data show historian.csv --skip-rows 3 --resample 30s --missing split
+  intervalid data show plant.xlsx --input valve --output level --unit level=m
   intervalid data show hair-dryer --json";
 
 /// Identify dynamic systems from recorded inputs and outputs, with prediction intervals.

@@ -17,4 +17,5 @@ mod shell;
 mod study;
 mod support;
 mod terminal;
+mod times;
 mod version_0_1;

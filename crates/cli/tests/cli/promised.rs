@@ -420,16 +420,16 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["data", "show"], DATA_OPTIONS),
     (
         &["fit"],
-        "input output experiment sample-time split delimiter decimal missing out preset model strategy margin coverage \
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing out preset model strategy margin coverage \
          lags hidden initial epochs batch lr seed precision threads budget calibrate config print-config",
     ),
     (
         &["predict"],
-        "input output experiment sample-time split delimiter decimal missing part online allow-divergence out plot",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing part online allow-divergence out plot",
     ),
     (
         &["evaluate"],
-        "input output experiment sample-time split delimiter decimal missing part online",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing part online",
     ),
     (&["explain"], "out"),
     (&["export"], "to out precision fmi no-binary force"),
@@ -445,7 +445,8 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["man"], "out"),
     (&[], "version"),
 ];
-const DATA_OPTIONS: &str = "input output experiment sample-time split delimiter decimal missing";
+const DATA_OPTIONS: &str =
+    "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing";
 pub(crate) const GLOBAL_OPTIONS: &str = "json quiet verbose data-dir help";
 
 /// Every setting of `fit` that has a flag: a value, the key of the resolved configuration, and what it says then.

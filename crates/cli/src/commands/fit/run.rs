@@ -42,6 +42,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     }
     let about = |failure: Failure| failure.about(&record.label());
     let dataset = record.load()?;
+    output.warnings(&dataset);
     let split = record.split(&dataset).map_err(|error| about(error.into()))?;
     request.check(&dataset, &split).map_err(|error| about(error.into()))?;
     for name in FILES {
