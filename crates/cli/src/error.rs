@@ -24,6 +24,8 @@ enum Kind {
     Input,
     /// The run itself failed. Exit code 1.
     Run,
+    /// The run was fine, its result is not what the user requires. Exit code 3.
+    Requirement,
 }
 
 /// Why a command did not do its work.
@@ -53,6 +55,15 @@ impl Failure {
         }
     }
 
+    /// A result that is not what the user requires.
+    pub(crate) fn requirement(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            kind: Kind::Requirement,
+            error: error.into(),
+            hint: None,
+        }
+    }
+
     /// The same failure with advice.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -63,6 +74,25 @@ impl Failure {
     pub(crate) fn or_hint(mut self, hint: &str) -> Self {
         self.hint.get_or_insert_with(|| hint.to_owned());
         self
+    }
+
+    /// The same failure with what to do where a file lacks outputs because they are still to come.
+    pub(crate) fn or_missing_output(self, model: &intervalid_model::Model) -> Self {
+        let outputs = &model.interface().outputs;
+        let is_output = match self.error.downcast_ref::<DataError>() {
+            Some(DataError::File(FileError {
+                problem: FileProblem::MissingColumn { column, .. },
+                ..
+            })) => outputs.iter().any(|output| output.name == *column),
+            _ => false,
+        };
+        match is_output {
+            true => self.with_hint(
+                "name the column with --output; where outputs are still to come, start with --initial-output VALUE or \
+                 --start-from FILE",
+            ),
+            false => self,
+        }
     }
 
     /// The same failure with the data it is about named in front, where the message does not name them.
@@ -80,6 +110,7 @@ impl Failure {
         ExitCode::from(match self.kind {
             Kind::Run => 1,
             Kind::Input => 2,
+            Kind::Requirement => 3,
         })
     }
 

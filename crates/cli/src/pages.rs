@@ -21,7 +21,7 @@ pub(crate) fn write_report(folder: &OutFolder, report: &FitReport<'_>) -> Result
 
 /// The command that reads the same data with the settings in `config`: what a configuration file has no keys for are
 /// options of it.
-pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str) -> String {
+pub(crate) fn repeat_command((data, test): (&DataArgs, &[String]), global: &GlobalArgs, config: &str) -> String {
     let mut words = vec!["intervalid".to_owned(), "fit".to_owned()];
     words.extend(data.data.iter().cloned());
     words.extend(["--config".to_owned(), config.to_owned()]);
@@ -33,6 +33,9 @@ pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str)
     }
     if data.missing == intervalid_data::MissingPolicy::Split {
         words.extend(["--missing".to_owned(), "split".to_owned()]);
+    }
+    for file in test {
+        words.extend(["--test".to_owned(), file.clone()]);
     }
     if data.skip_rows > 0 {
         words.extend(["--skip-rows".to_owned(), data.skip_rows.to_string()]);

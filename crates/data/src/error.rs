@@ -132,7 +132,7 @@ pub enum DataError {
     },
     /// Text that is not three fractions.
     #[error(
-        "cannot read split '{}': expected three fractions TRAIN,VALIDATION,TEST such as 0.4,0.1,0.5",
+        "cannot read split '{}': expected three fractions TRAIN,VALIDATION,TEST such as 0.6,0.1,0.3",
         display_name(found)
     )]
     ParseSplit {

@@ -42,7 +42,7 @@ pub(crate) struct DataArgs {
         help_heading = "Data options"
     )]
     pub(crate) sample_time: Option<f64>,
-    /// Shares for training, validation and test [default: the paper's for known names, else 0.4,0.1,0.5]
+    /// Shares for training, validation and test [default: the paper's for known names, else 0.6,0.1,0.3]
     #[arg(
         long,
         value_name = "TRAIN,VALIDATION,TEST",
@@ -86,6 +86,27 @@ pub(crate) struct DataArgs {
         help_heading = "Data options"
     )]
     pub(crate) missing: MissingPolicy,
+}
+
+impl DataArgs {
+    /// These files, read as they are.
+    pub(crate) fn of(data: Vec<String>) -> Self {
+        Self {
+            data,
+            input: None,
+            output: None,
+            experiment: None,
+            time: None,
+            resample: None,
+            sample_time: None,
+            split: None,
+            delimiter: None,
+            decimal: Decimal::default(),
+            skip_rows: 0,
+            unit: Vec::new(),
+            missing: MissingPolicy::default(),
+        }
+    }
 }
 
 fn sample_time(text: &str) -> Result<f64, String> {

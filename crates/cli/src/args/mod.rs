@@ -34,7 +34,7 @@ Examples:
   intervalid export pump --to c --out p.c    its step for a controller
   intervalid study run paper --out paper     reproduce the tables of the paper
 
-Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written.";
+Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written. 3: a requirement of yours was not met.";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Metrics of a model on a record
     Evaluate(EvaluateArgs),
-    /// Elasticity of an interval network: which parameters and inputs carry the uncertainty
+    /// Look inside: elasticity of an interval network, difference equation and poles of a linear model
     Explain(ExplainArgs),
     /// One table of several fitted models
     Compare(CompareArgs),

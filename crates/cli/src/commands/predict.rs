@@ -69,10 +69,14 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         .as_deref()
         .map(|path| OutFile::open(path, "--out"))
         .transpose()?;
+    if args.start_from.is_some() || !args.initial_output.is_empty() {
+        return super::ahead::run(args, &model, out.as_ref(), global, output);
+    }
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
     let simulation = output.working("simulating", || {
         simulate((&args.model, &model), &args.data, args.part, global, output)
-    })?;
+    });
+    let simulation = simulation.map_err(|failure| failure.or_missing_output(&model))?;
     let online = match args.online {
         true => Some(model.online(&simulation.dataset, &simulation.bands)?),
         false => None,

@@ -18,4 +18,5 @@ mod study;
 mod support;
 mod terminal;
 mod times;
+mod use_and_judge;
 mod version_0_1;

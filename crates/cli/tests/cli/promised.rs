@@ -421,19 +421,19 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["fit"],
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing out preset model strategy margin coverage \
-         lags hidden initial epochs batch lr seed precision threads budget calibrate config print-config",
+         lags hidden initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all",
     ),
     (
         &["predict"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing part online allow-divergence out plot",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing part online initial-output start-from allow-divergence out plot",
     ),
     (
         &["evaluate"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing part online",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing part online require-coverage",
     ),
     (&["explain"], "out"),
     (&["export"], "to out precision fmi no-binary force"),
-    (&["compare"], "out"),
+    (&["compare"], "out data"),
     (&["report"], "out"),
     (&["demo"], "out epochs"),
     (&["study", "run"], "out jobs shard print"),

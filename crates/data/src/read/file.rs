@@ -86,17 +86,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         }
         let column = table.time.as_ref().map(|time| time.name.clone()).unwrap_or_default();
         let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), options)?;
-        if let Some(found) = pieces.step {
-            let expected = *sample_time.get_or_insert(found);
-            if (found - expected).abs() > SAME_STEP * expected {
-                return Err(FileProblem::SampleTimeConflict {
-                    column,
-                    found,
-                    expected,
-                }
-                .of(&file));
-            }
-        }
+        pieces.agree(&file, &column, &mut sample_time)?;
         experiments.extend(pieces.experiments);
         warnings.extend(pieces.warnings);
     }
@@ -107,9 +97,6 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
     dataset.with_warnings(warnings).with_units_by_name(&options.units)
 }
-
-/// Sample times that differ by less than this share are the same.
-const SAME_STEP: f64 = 0.01;
 
 /// All files have the channels of the first, in the units that both name.
 fn check_agreement(

@@ -21,3 +21,5 @@ pub use file::read;
 pub(crate) use file::{Source, read_sources};
 pub(crate) use header::split_unit;
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};
+pub use table::TimedTable;
+pub(crate) use table::timed_experiments;

@@ -8,6 +8,7 @@ use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::sampling::{Even, Stretch, Tally, TimeColumn, even_stretches, resample};
+use crate::time::Moment;
 
 /// The chosen columns of one file, inputs before outputs. A missing sample is NaN.
 pub(super) struct Table {
@@ -82,6 +83,77 @@ pub(super) fn check_value(
         }
         .of(file)
     })
+}
+
+/// A table in memory whose rows have times.
+#[derive(Clone, Debug)]
+pub struct TimedTable {
+    /// Name of the experiment.
+    pub name: String,
+    /// Inputs, then outputs.
+    pub columns: Vec<Vec<f64>>,
+    /// Times of the rows in nanoseconds since the start of 1970.
+    pub nanoseconds: Vec<i64>,
+    /// Whether these are of universal time; otherwise of some wall clock.
+    pub universal: bool,
+}
+
+/// The experiments of a table in memory, and what is worth telling about it.
+pub(crate) fn timed_experiments(
+    table: TimedTable,
+    source: &str,
+    inputs: usize,
+    options: &ReadOptions,
+    sample_time: &mut Option<f64>,
+) -> Result<(Vec<Experiment>, Vec<Warning>), DataError> {
+    for column in &table.columns {
+        for (row, value) in column.iter().enumerate() {
+            check_value(
+                *value,
+                options.missing,
+                source,
+                &table.name,
+                Position::Row(row as u64 + 1),
+            )?;
+        }
+    }
+    let mut time = TimeColumn::new("index");
+    for nanoseconds in &table.nanoseconds {
+        time.push(Moment::from_nanoseconds(i128::from(*nanoseconds), table.universal));
+    }
+    let rows = Table {
+        columns: table.columns,
+        labels: Labels::default(),
+        time: Some(time),
+        first_row: Some(Position::Row(1)),
+        available: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let pieces = rows.into_experiments(source, &table.name, inputs, options)?;
+    pieces.agree(source, "index", sample_time)?;
+    Ok((pieces.experiments, pieces.warnings))
+}
+
+/// Sample times that differ by less than this share are the same.
+const SAME_STEP: f64 = 0.01;
+
+impl Pieces {
+    /// Checks the step against what is known of it, or makes it known.
+    pub(super) fn agree(&self, file: &str, column: &str, sample_time: &mut Option<f64>) -> Result<(), DataError> {
+        let Some(found) = self.step else {
+            return Ok(());
+        };
+        let expected = *sample_time.get_or_insert(found);
+        match (found - expected).abs() > SAME_STEP * expected {
+            true => Err(FileProblem::SampleTimeConflict {
+                column: column.to_owned(),
+                found,
+                expected,
+            }
+            .of(file)),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The experiments of a file.

@@ -100,7 +100,7 @@ impl ConfigFile {
             return Ok(None);
         };
         let Some(text) = value.as_str() else {
-            let found = anyhow!("{}: split = {value}: expected text such as \"0.4,0.1,0.5\"", self.name);
+            let found = anyhow!("{}: split = {value}: expected text such as \"0.6,0.1,0.3\"", self.name);
             return Err(Failure::input(found));
         };
         Ok(Some(text.parse()?))

@@ -19,14 +19,17 @@ pub(crate) const MODEL: &str = "model.safetensors";
 pub(crate) const METRICS: &str = "metrics.json";
 /// The resolved settings.
 pub(crate) const CONFIG: &str = "config.toml";
+/// The model of `--refit-all`, which has seen the test part.
+pub(super) const MODEL_ALL: &str = "model-all.safetensors";
 const PREDICTIONS: &str = "predictions.csv";
 const HISTORY: &str = "history.csv";
 /// Of a search only.
 const CANDIDATES: &str = "candidates.csv";
 
 /// All that a fit writes.
-pub(super) const FILES: [&str; 8] = [
+pub(super) const FILES: [&str; 9] = [
     MODEL,
+    MODEL_ALL,
     METRICS,
     CONFIG,
     PREDICTIONS,
@@ -49,6 +52,7 @@ pub(super) fn write(folder: &OutFolder, report: &FitReport<'_>, out: &Path) -> R
     let outcome = report.outcome;
     // Metrics of an older fit must not stand beside a newer model; new ones come last, when the folder is complete.
     folder.remove(METRICS)?;
+    folder.remove(MODEL_ALL)?;
     outcome
         .model
         .save(folder.path().join(MODEL))
