@@ -28,6 +28,8 @@ enum Kind {
     Input,
     /// The run itself failed. Exit code 1.
     Run,
+    /// The run was fine, its result is not what the user requires. Exit code 3.
+    Requirement,
 }
 
 /// Why a command did not do its work.
@@ -57,6 +59,15 @@ impl Failure {
         }
     }
 
+    /// A result that is not what the user requires.
+    pub(crate) fn requirement(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            kind: Kind::Requirement,
+            error: error.into(),
+            hint: None,
+        }
+    }
+
     /// The same failure with advice.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -67,6 +78,25 @@ impl Failure {
     pub(crate) fn or_hint(mut self, hint: &str) -> Self {
         self.hint.get_or_insert_with(|| hint.to_owned());
         self
+    }
+
+    /// The same failure with what to do where a file lacks outputs because they are still to come.
+    pub(crate) fn or_missing_output(self, model: &intervalid_model::Model) -> Self {
+        let outputs = &model.interface().outputs;
+        let is_output = match self.error.downcast_ref::<DataError>() {
+            Some(DataError::File(FileError {
+                problem: FileProblem::MissingColumn { column, .. },
+                ..
+            })) => outputs.iter().any(|output| output.name == *column),
+            _ => false,
+        };
+        match is_output {
+            true => self.with_hint(
+                "name the column with --output; where outputs are still to come, start with --initial-output VALUE or \
+                 --start-from FILE",
+            ),
+            false => self,
+        }
     }
 
     /// The same failure with the data it is about named in front, where the message does not name them.
@@ -84,6 +114,7 @@ impl Failure {
         ExitCode::from(match self.kind {
             Kind::Run => 1,
             Kind::Input => 2,
+            Kind::Requirement => 3,
         })
     }
 
@@ -214,6 +245,9 @@ impl From<ModelError> for Failure {
                 hint: option_hint(option),
                 ..Self::input(error)
             },
+            ModelError::SampleTime { expected, .. } => {
+                Self::input(error).with_hint(format!("--resample {expected} brings the data to the model's step"))
+            }
             ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
                 Self::input(error)
             }
@@ -330,6 +364,29 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         }
         FileProblem::TooManyValues { found, .. } | FileProblem::Expansion { values: found, .. } => {
             format!("if the file is meant to hold as many, read it with --max-samples {found}")
+        }
+        FileProblem::IrregularTime { step, .. } => {
+            format!("--resample {step} puts the samples on an even grid; --time '' passes over the times")
+        }
+        FileProblem::TimeGap { step, bridge: true, .. } => {
+            format!("--missing split starts a new experiment after each gap; --resample {step} bridges short ones")
+        }
+        FileProblem::TimeGap { .. } | FileProblem::TimeBackwards { .. } => {
+            "--missing split starts a new experiment there; --time '' passes over the times".to_owned()
+        }
+        FileProblem::SampleTimeConflict { .. } => {
+            "leave --sample-time out, or pass over the column with --time ''".to_owned()
+        }
+        FileProblem::NotATime { .. } | FileProblem::ResampleWithoutTime { .. } => {
+            "name the column of times with --time COL".to_owned()
+        }
+        FileProblem::RaggedRow {
+            line,
+            found,
+            expected,
+            decimal_commas: false,
+        } if *line < 20 && found > expected => {
+            "if titles stand in front of the column names, pass over them with --skip-rows N".to_owned()
         }
         FileProblem::NoDefaultColumns { .. } => "name the columns with --input and --output".to_owned(),
         FileProblem::MissingColumn { .. } | FileProblem::ColumnTwice { .. } => {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
+use intervalid_data::Dataset;
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
@@ -82,6 +83,13 @@ impl Output {
                 "{WARNING}warning:{WARNING:#} {}",
                 shown(&text.to_string())
             ));
+        }
+    }
+
+    /// What the reader noticed about the data.
+    pub(crate) fn warnings(&self, dataset: &Dataset) {
+        for warning in dataset.warnings() {
+            self.warning(warning);
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn write_report(staged: &mut Staged<'_>, report: &FitReport<'_>) -> R
 
 /// The command that reads the same data with the settings in `config`: what a configuration file has no keys for are
 /// options of it.
-pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str) -> String {
+pub(crate) fn repeat_command((data, test): (&DataArgs, &[String]), global: &GlobalArgs, config: &str) -> String {
     let mut words = vec!["intervalid".to_owned(), "fit".to_owned()];
     words.extend(data.data.iter().cloned());
     words.extend(["--config".to_owned(), config.to_owned()]);
@@ -36,6 +36,21 @@ pub(crate) fn repeat_command(data: &DataArgs, global: &GlobalArgs, config: &str)
     }
     if let Some(most) = data.max_samples {
         words.extend(["--max-samples".to_owned(), most.to_string()]);
+    }
+    for file in test {
+        words.extend(["--test".to_owned(), file.clone()]);
+    }
+    if data.skip_rows > 0 {
+        words.extend(["--skip-rows".to_owned(), data.skip_rows.to_string()]);
+    }
+    if let Some(column) = &data.time {
+        words.extend(["--time".to_owned(), column.clone()]);
+    }
+    if let Some(step) = data.resample {
+        words.extend(["--resample".to_owned(), step.to_string()]);
+    }
+    for (name, unit) in &data.unit {
+        words.extend(["--unit".to_owned(), format!("{name}={unit}")]);
     }
     if let Some(folder) = global.data_dir.as_ref().filter(|folder| !folder.is_empty()) {
         words.extend(["--data-dir".to_owned(), folder.to_string_lossy().into_owned()]);

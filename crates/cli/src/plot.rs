@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use intervalid_data::Dataset;
+use intervalid_data::{Dataset, Moment};
 use intervalid_figure::{BandPanel, BandPlot, Figure, SAVED_PNG_SCALE, Style, Theme};
 use intervalid_model::{Band, Model};
 
@@ -80,14 +80,19 @@ pub(crate) fn bands(title: &str, model: &Model, dataset: &Dataset, bands: &[Band
             });
         }
     }
-    let (x_label, step) = match dataset.sample_time() {
-        Some(seconds) => ("time (s)", seconds),
-        None => ("sample", 1.0),
+    let (x_label, start, step) = match (bands, dataset.sample_time().or(model.interface().sample_time)) {
+        ([band], Some(seconds)) => match dataset.experiments()[band.experiment].time().map(|time| time.start) {
+            Some(Moment::Seconds(start)) => ("time (s)".to_owned(), start, seconds),
+            Some(date) => (format!("time (s) since {date}"), 0.0, seconds),
+            None => ("time (s)".to_owned(), 0.0, seconds),
+        },
+        (_, Some(seconds)) => ("time (s)".to_owned(), 0.0, seconds),
+        (_, None) => ("sample".to_owned(), 0.0, 1.0),
     };
     let plot = BandPlot {
         title: title.to_owned(),
-        x_label: x_label.to_owned(),
-        x: (0..longest).map(|k| step * (first + k) as f64).collect(),
+        x_label,
+        x: (0..longest).map(|k| start + step * (first + k) as f64).collect(),
         panels,
         interval_label: format!("{:.0} % interval", 100.0 * model.config().coverage),
         ..BandPlot::default()

@@ -17,7 +17,7 @@ pub(crate) struct Extras<'a> {
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
 /// too, with nothing predicted. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
-/// have a column.
+/// have a column. At the end, `row` is where a sample stands in its file, line or row from 1, and `time` when it was taken.
 pub(crate) fn predictions_csv(
     dataset: &Dataset,
     part: &Part,
@@ -49,6 +49,14 @@ pub(crate) fn predictions_csv(
     if extras.extrapolated.is_some() {
         text += ",extrapolated";
     }
+    let has_rows = experiments.iter().any(|experiment| experiment.row(0).is_some());
+    let has_times = experiments.iter().any(|experiment| experiment.time().is_some());
+    if has_rows {
+        text += ",row";
+    }
+    if has_times {
+        text += ",time";
+    }
     text += "\n";
     let columns = (0..outputs.len()).map(|output| align(dataset, bands, output));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
@@ -64,6 +72,18 @@ pub(crate) fn predictions_csv(
                 let _ = write!(text, "{},", quote_csv(experiment.name()));
             }
             let _ = write!(text, "{}", sample - start + 1);
+        };
+        // Where the sample is in its file and when it was taken, at the end of its row.
+        let place = |text: &mut String, sample: usize| {
+            if has_rows {
+                let row = experiment.row(sample).map(|row| row.number().to_string());
+                let _ = write!(text, ",{}", row.unwrap_or_default());
+            }
+            if has_times {
+                let time = experiment.time().map(|time| time.at(sample).to_string());
+                let _ = write!(text, ",{}", time.unwrap_or_default());
+            }
+            *text += "\n";
         };
         let first = band.first + band.warmup.min(band.len());
         for row in 0..band.len().saturating_sub(band.warmup) {
@@ -84,7 +104,7 @@ pub(crate) fn predictions_csv(
             if let Some(flags) = extras.extrapolated {
                 let _ = write!(text, ",{}", u8::from(flags[index][at]));
             }
-            text += "\n";
+            place(&mut text, first + row);
         }
         // Nothing is predicted from where the simulation diverged, and a row says so.
         let lost = band.diverged_at.map_or(end, |_| band.first + band.len())..end;
@@ -96,7 +116,7 @@ pub(crate) fn predictions_csv(
             let columns =
                 2 * outputs.len() * usize::from(extras.online.is_some()) + usize::from(extras.extrapolated.is_some());
             text += &",".repeat(columns);
-            text += "\n";
+            place(&mut text, sample);
         }
     }
     Ok(text)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use intervalid_data::ReadOptions;
 use intervalid_workflow::{RecordRequest, Settings, SplitSource};
 
-use crate::args::{DataArgs, FitArgs, GlobalArgs};
+use crate::args::{DataArgs, FitArgs, GlobalArgs, column_names};
 
 /// The folder of further data sets, if one is set.
 pub(crate) fn data_dir(global: &GlobalArgs) -> Option<PathBuf> {
@@ -18,15 +18,16 @@ pub(crate) fn data_dir(global: &GlobalArgs) -> Option<PathBuf> {
 
 /// The record that the command line names.
 pub(crate) fn record(args: &DataArgs, global: &GlobalArgs) -> RecordRequest {
-    let columns = |names: &Option<Vec<String>>| {
-        let names = names.as_ref()?.iter().map(|name| name.trim().to_owned());
-        Some(names.filter(|name| !name.is_empty()).collect())
-    };
+    let columns = |names: &Option<Vec<String>>| names.as_deref().map(column_names);
     let options = ReadOptions {
         inputs: columns(&args.input),
         outputs: columns(&args.output),
         experiment: args.experiment.clone(),
+        time: args.time.clone(),
+        resample: args.resample,
         sample_time: args.sample_time,
+        skip_rows: args.skip_rows,
+        units: args.unit.clone(),
         delimiter: args.delimiter,
         decimal: args.decimal,
         missing: args.missing,

@@ -142,7 +142,13 @@ pub(crate) fn metrics(
         rows.push(row(format!("{name}{unit}"), metrics, coverage));
     }
     if evaluation.outputs.len() > 1 {
-        rows.push(row("all (mean)".to_owned(), &evaluation.all, coverage));
+        // Errors in different units have no mean.
+        let mean = Metrics {
+            rmse: None,
+            interval_score: None,
+            ..evaluation.all
+        };
+        rows.push(row("all (mean)".to_owned(), &mean, coverage));
     }
     output.result(table(&header, &[1, 2, 3, 4, 5, 6, 7], rows))?;
     for (name, metrics) in &evaluation.outputs {

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::describe::Warning;
 use crate::error::DataError;
+use crate::read::{Position, closest, split_unit};
+use crate::time::TimeAxis;
 
 /// A measured quantity: its column name and, where known, its unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +73,8 @@ pub struct Experiment {
     name: String,
     inputs: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
+    time: Option<TimeAxis>,
+    first_row: Option<Position>,
 }
 
 impl Experiment {
@@ -80,7 +84,31 @@ impl Experiment {
             name: name.into(),
             inputs,
             outputs,
+            time: None,
+            first_row: None,
         }
+    }
+
+    /// The same experiment with the times of its samples.
+    #[must_use]
+    pub fn with_time(self, time: Option<TimeAxis>) -> Self {
+        Self { time, ..self }
+    }
+
+    /// The same experiment with the row of its file that the first sample comes from; the others follow it.
+    #[must_use]
+    pub fn with_first_row(self, first_row: Option<Position>) -> Self {
+        Self { first_row, ..self }
+    }
+
+    /// When samples were taken, where a file or a table said so.
+    pub fn time(&self) -> Option<&TimeAxis> {
+        self.time.as_ref()
+    }
+
+    /// Where in its file a sample, counted from 0, is; none of samples that are not there as they are.
+    pub fn row(&self, sample: usize) -> Option<Position> {
+        self.first_row.map(|first| first.plus(sample as u64))
     }
 
     /// Name for messages and tables (file stem, experiment label, or both).
@@ -228,6 +256,34 @@ impl Dataset {
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
+    }
+
+    /// The same data with units by channel name, which win over those they have.
+    ///
+    /// # Errors
+    /// If there is no channel of such a name.
+    pub fn with_units_by_name(mut self, units: &[(String, String)]) -> Result<Self, DataError> {
+        for (name, unit) in units {
+            let channels = self.inputs.iter_mut().chain(&mut self.outputs);
+            // A name may be written as the file has it, too.
+            let short = split_unit(name).0;
+            let mut found = channels.filter(|channel| channel.name == *name || channel.name == short);
+            match found.next() {
+                Some(channel) => channel.unit = Some(unit.clone()),
+                None => return Err(self.no_channel(name)),
+            }
+        }
+        Ok(self)
+    }
+
+    fn no_channel(&self, name: &str) -> DataError {
+        let channels = self.inputs.iter().chain(&self.outputs);
+        let known: Vec<String> = channels.map(|channel| channel.name.clone()).collect();
+        DataError::NoChannel {
+            name: name.to_owned(),
+            closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
+            known,
+        }
     }
 
     /// The same data with units, given in channel order; missing entries leave a channel as it is.

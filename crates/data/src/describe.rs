@@ -20,6 +20,53 @@ pub enum Warning {
         /// Experiments that resulted.
         experiments: usize,
     },
+    /// The file had gaps in its times and was split there.
+    SplitAtTimeGaps {
+        /// File name.
+        file: String,
+        /// Column of times.
+        column: String,
+        /// How many.
+        gaps: usize,
+        /// Seconds of the longest one.
+        longest: f64,
+        /// Seconds between samples.
+        step: f64,
+    },
+    /// Samples were resampled by their times.
+    Resampled {
+        /// File name.
+        file: String,
+        /// Column of times.
+        column: String,
+        /// Seconds between samples before; their median.
+        from: f64,
+        /// Seconds between samples now.
+        to: f64,
+        /// Complete rows before.
+        rows: usize,
+        /// Samples now.
+        samples: usize,
+        /// Intervals that were bridged, all longer than one and a half usual ones.
+        bridged: usize,
+        /// Rows with a time that was there already, left out.
+        repeated: usize,
+        /// Places where a new experiment starts.
+        splits: usize,
+        /// Whether samples are means over a step; otherwise they are interpolated linearly.
+        averaged: bool,
+    },
+    /// A column looks like times by its name, but does not hold any.
+    TimeNotUsed {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// Where it does not.
+        position: String,
+        /// The cell.
+        found: String,
+    },
     /// A channel has one value in the whole data set.
     Constant {
         /// Channel name.
@@ -71,6 +118,57 @@ impl fmt::Display for Warning {
                     name(file)
                 )
             }
+            Self::SplitAtTimeGaps {
+                file,
+                column,
+                gaps,
+                longest,
+                step,
+            } => write!(
+                f,
+                "{}: {gaps} gap(s) in column '{}', the longest of {longest} s where {step} s are usual: a new experiment \
+                 starts after each",
+                name(file),
+                name(column)
+            ),
+            Self::Resampled {
+                file,
+                column,
+                from,
+                to,
+                rows,
+                samples,
+                bridged,
+                repeated,
+                splits,
+                averaged,
+            } => {
+                let how = if *averaged {
+                    "means over each step"
+                } else {
+                    "linear interpolation"
+                };
+                write!(
+                    f,
+                    "{}: {rows} rows, one every {from} s by column '{}', resampled to {samples} samples every {to} s by \
+                     {how}; {bridged} interval(s) bridged, {repeated} row(s) with a repeated time left out, {splits} new \
+                     experiment(s) at longer gaps",
+                    name(file),
+                    name(column)
+                )
+            }
+            Self::TimeNotUsed {
+                file,
+                column,
+                position,
+                found,
+            } => write!(
+                f,
+                "{}: column '{}' is not used as the time: {position}, '{}' is not one",
+                name(file),
+                name(column),
+                name(found)
+            ),
             Self::Constant { channel, value } => {
                 write!(
                     f,

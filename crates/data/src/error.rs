@@ -32,6 +32,27 @@ pub enum DataError {
         /// The value given.
         found: f64,
     },
+    /// A channel that the data do not have.
+    #[error(
+        "no channel '{}': the channels are {}{}",
+        display_name(name),
+        display_names(known),
+        did_you_mean(closest)
+    )]
+    NoChannel {
+        /// The name given.
+        name: String,
+        /// Channels of the data set.
+        known: Vec<String>,
+        /// The channel that may be meant.
+        closest: Option<String>,
+    },
+    /// A step to resample to that is not positive and finite.
+    #[error("cannot resample to a step of {found} seconds: expected a positive number of seconds")]
+    ResampleStep {
+        /// The value given.
+        found: f64,
+    },
     /// A data set without experiments.
     #[error("no experiments: a data set needs at least one")]
     NoExperiments,
@@ -111,7 +132,7 @@ pub enum DataError {
     },
     /// Text that is not three fractions.
     #[error(
-        "cannot read split '{}': expected three fractions TRAIN,VALIDATION,TEST such as 0.4,0.1,0.5",
+        "cannot read split '{}': expected three fractions TRAIN,VALIDATION,TEST such as 0.6,0.1,0.3",
         display_name(found)
     )]
     ParseSplit {

@@ -46,6 +46,8 @@ mod read;
 mod regressor;
 mod split;
 mod synthetic;
+mod time;
+mod timed;
 mod window;
 
 pub use arx::ArxModel;
@@ -63,10 +65,12 @@ pub use load::{DATA_DIR_VARIABLE, available_names, load};
 pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use quote_csv::quote_csv;
-pub use read::{Decimal, MissingPolicy, Position, ReadOptions, read};
+pub use read::{Decimal, MissingPolicy, Position, ReadOptions, TimedTable, read};
 pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
+pub use time::{Moment, TimeAxis};
+pub use timed::from_timed_tables;
 pub use window::{Window, WindowConfig, Windows, free_run_windows};
 
 /// `Result` with this crate's error.

@@ -15,7 +15,7 @@ use crate::error::DataError;
 /// | `train` | > 0 |
 /// | `validation`, `test` | ≥ 0; 0 leaves the part empty |
 ///
-/// They sum to 1 within 1e-9. Text form: `0.4,0.1,0.5`.
+/// They sum to 1 within 1e-9. Text form: `0.6,0.1,0.3`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitFractions {
     /// Training share.
@@ -65,12 +65,12 @@ impl SplitFractions {
 }
 
 impl Default for SplitFractions {
-    /// `0.4,0.1,0.5`.
+    /// `0.6,0.1,0.3`.
     fn default() -> Self {
         Self {
-            train: 0.4,
+            train: 0.6,
             validation: 0.1,
-            test: 0.5,
+            test: 0.3,
         }
     }
 }
@@ -368,7 +368,7 @@ mod tests {
         let cases = [
             (
                 "0.4,0.6",
-                "cannot read split '0.4,0.6': expected three fractions TRAIN,VALIDATION,TEST such as 0.4,0.1,0.5",
+                "cannot read split '0.4,0.6': expected three fractions TRAIN,VALIDATION,TEST such as 0.6,0.1,0.3",
             ),
             (
                 "0.4,0.1,0.4",

@@ -48,6 +48,15 @@ pub enum ModelError {
         found: usize,
     },
 
+    /// A model meets data that were sampled at another rate.
+    #[error("the model was fitted on samples every {expected} s, the data have one every {found} s: resample them")]
+    SampleTime {
+        /// Seconds between samples of the model.
+        expected: f64,
+        /// Seconds between samples of the data.
+        found: f64,
+    },
+
     /// Nothing finite came out of training.
     #[error(
         "training diverged in epoch {epoch} of stage {stage} before any finite result: try a smaller learning rate \

@@ -31,6 +31,9 @@ pub struct ModelInterface {
 /// Half-widths below this share of an output's standard deviation count as none.
 const LEAST_HALF_WIDTH: f64 = 1e-3;
 
+/// Sample times that differ by less than this share are the same.
+const SAME_STEP: f64 = 0.01;
+
 impl ModelInterface {
     /// That of a model fitted on this record in units of `normaliser`, not calibrated yet.
     #[must_use]
@@ -97,7 +100,8 @@ impl ModelInterface {
     /// New data in the model's units.
     ///
     /// # Errors
-    /// [`ModelError::Channels`] if the data have other numbers of channels.
+    /// [`ModelError::Channels`] if the data have other numbers of channels, [`ModelError::SampleTime`] if their times say that they
+    /// were sampled at another rate.
     pub fn scale<T: Real>(&self, dataset: &Dataset) -> Result<Scaled<T>> {
         for (what, expected, found) in [
             ("inputs", self.inputs.len(), dataset.inputs().len()),
@@ -107,7 +111,23 @@ impl ModelInterface {
                 return Err(ModelError::Channels { what, expected, found });
             }
         }
+        self.check_sample_time(dataset)?;
         Ok(self.normaliser.scale(dataset))
+    }
+
+    /// Refuses data whose time column says that they were sampled at another rate. A sample time that somebody merely gave is a
+    /// label.
+    fn check_sample_time(&self, dataset: &Dataset) -> Result<()> {
+        let is_measured = dataset
+            .experiments()
+            .iter()
+            .any(|experiment| experiment.time().is_some());
+        match (self.sample_time, dataset.sample_time()) {
+            (Some(expected), Some(found)) if is_measured && (found - expected).abs() > SAME_STEP * expected => {
+                Err(ModelError::SampleTime { expected, found })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Simulated values, normalised and `[step][output]`, as a band in physical units. The history that a run started from is

@@ -26,6 +26,7 @@ mod file;
 mod fixtures;
 mod interface;
 mod kind;
+mod linear_view;
 mod memory;
 mod model;
 mod network;
@@ -55,6 +56,7 @@ pub use family::linear::search_lags;
 
 pub use interface::ModelInterface;
 pub use kind::{Method, ModelKind, Precision};
+pub use linear_view::{LinearEquation, LinearTerm, LinearView, Pole};
 pub use model::Model;
 pub use network::{Architecture, Block, Head, LayerId, Layout, MapId, NetworkKind, Role};
 pub use simulate::certified::CertifiedBand;

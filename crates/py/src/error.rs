@@ -25,6 +25,7 @@ fn class_of_data(error: &DataError) -> &'static str {
         | DataError::DuplicateChannel { .. }
         | DataError::ExperimentWidth { .. }
         | DataError::UnequalLengths { .. }
+        | DataError::NoChannel { .. }
         | DataError::ForeignPart { .. } => "ShapeError",
         DataError::Lags { .. }
         | DataError::ParseLags { .. }
@@ -32,6 +33,7 @@ fn class_of_data(error: &DataError) -> &'static str {
         | DataError::ParseSplit { .. }
         | DataError::SplitFractions { .. }
         | DataError::SampleTime { .. }
+        | DataError::ResampleStep { .. }
         | DataError::WindowLength { .. }
         | DataError::WindowStep
         | DataError::FalseAlarm { .. }
@@ -58,7 +60,7 @@ fn class_of_model(error: &ModelError) -> &'static str {
     match error {
         ModelError::Data(error) => class_of_data(error),
         ModelError::Option { .. } | ModelError::LagsTooLong { .. } => "OptionError",
-        ModelError::Channels { .. } => "ChannelsError",
+        ModelError::Channels { .. } | ModelError::SampleTime { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
         ModelError::NotStepwise { .. } => "NotStepwiseError",

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use intervalid_data::{
-    Channel, DataError, Dataset, Experiment, MissingPolicy, Part, ReadOptions, Segment, available_names, known_dataset,
-    load,
+    Channel, DataError, Dataset, Experiment, MissingPolicy, Part, ReadOptions, Segment, TimedTable, available_names,
+    from_timed_tables, known_dataset, load,
 };
 use numpy::PyArray1;
 use pyo3::exceptions::PyIndexError;
@@ -28,6 +28,13 @@ pub(crate) struct Record {
     pub(crate) known: Option<&'static str>,
 }
 
+fn policy(split_at_gaps: bool) -> MissingPolicy {
+    match split_at_gaps {
+        true => MissingPolicy::Split,
+        false => MissingPolicy::Error,
+    }
+}
+
 fn channels(names: ChannelNames) -> Vec<Channel> {
     let channel = |(name, unit)| Channel { name, unit };
     names.into_iter().map(channel).collect()
@@ -48,8 +55,11 @@ pub(crate) fn available_data(data_dir: Option<PathBuf>) -> Vec<String> {
 #[pymethods]
 impl Record {
     /// From columns: (name, unit) of every channel, and per experiment its name, input columns and output columns.
+    ///
+    /// `times` are nanoseconds since 1970 of the rows of every experiment, and whether they are of universal time.
     #[new]
-    #[pyo3(signature = (name, inputs, outputs, sample_time, experiments, known=None))]
+    #[pyo3(signature = (name, inputs, outputs, sample_time, experiments, known=None, times=None, split_at_gaps=false, resample=None))]
+    #[expect(clippy::too_many_arguments, reason = "all that makes a record")]
     fn new(
         name: String,
         inputs: ChannelNames,
@@ -57,7 +67,37 @@ impl Record {
         sample_time: Option<f64>,
         experiments: Vec<Columns<'_>>,
         known: Option<&str>,
+        times: Option<Vec<(Vec<i64>, bool)>>,
+        split_at_gaps: bool,
+        resample: Option<f64>,
     ) -> PyResult<Self> {
+        if let Some(times) = times {
+            let mut tables = Vec::with_capacity(experiments.len());
+            for ((name, inputs, outputs), (nanoseconds, universal)) in experiments.into_iter().zip(times) {
+                let columns = inputs
+                    .iter()
+                    .chain(&outputs)
+                    .map(column)
+                    .collect::<PyResult<Vec<_>>>()?;
+                tables.push(TimedTable {
+                    name,
+                    columns,
+                    nanoseconds,
+                    universal,
+                });
+            }
+            let options = ReadOptions {
+                sample_time,
+                resample,
+                missing: policy(split_at_gaps),
+                ..ReadOptions::default()
+            };
+            let dataset = from_timed_tables(&name, channels(inputs), channels(outputs), tables, &options);
+            return Ok(Self {
+                dataset: Arc::new(dataset.map_err(error::data)?),
+                known: None,
+            });
+        }
         let mut checked = Vec::with_capacity(experiments.len());
         for (name, inputs, outputs) in experiments {
             let columns = |columns: Vec<Bound<'_, PyAny>>| columns.iter().map(column).collect::<PyResult<Vec<_>>>();
@@ -72,7 +112,7 @@ impl Record {
 
     /// Reads files or built-in data sets, as the command line does.
     #[staticmethod]
-    #[pyo3(signature = (data, *, inputs=None, outputs=None, experiment=None, sample_time=None, delimiter=None, decimal_comma=false, split_at_gaps=false, data_dir=None))]
+    #[pyo3(signature = (data, *, inputs=None, outputs=None, experiment=None, sample_time=None, delimiter=None, decimal_comma=false, split_at_gaps=false, data_dir=None, time=None, resample=None, skip_rows=0, units=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "the options of a reader")]
     fn load(
         py: Python<'_>,
@@ -85,6 +125,10 @@ impl Record {
         decimal_comma: bool,
         split_at_gaps: bool,
         data_dir: Option<PathBuf>,
+        time: Option<String>,
+        resample: Option<f64>,
+        skip_rows: usize,
+        units: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let mut options = ReadOptions {
             inputs,
@@ -92,13 +136,15 @@ impl Record {
             experiment,
             sample_time,
             delimiter,
+            time,
+            resample,
+            skip_rows,
+            units,
+            missing: policy(split_at_gaps),
             ..ReadOptions::default()
         };
         if decimal_comma {
             options.decimal = intervalid_data::Decimal::Comma;
-        }
-        if split_at_gaps {
-            options.missing = MissingPolicy::Split;
         }
         let dataset = py.detach(|| load(&data, data_dir.as_deref(), &options));
         let known = match data.as_slice() {
@@ -115,6 +161,21 @@ impl Record {
     #[getter]
     fn known(&self) -> Option<&'static str> {
         self.known
+    }
+
+    /// What the reader noticed, in words.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.dataset.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    /// When the first sample of an experiment was taken, and where in its file it is, where known.
+    fn start(&self, experiment: usize) -> (Option<String>, Option<u64>) {
+        let Some(experiment) = self.dataset.experiments().get(experiment) else {
+            return (None, None);
+        };
+        let time = experiment.time().map(|time| time.start.to_string());
+        (time, experiment.row(0).map(|row| row.number()))
     }
 
     /// Name for messages.

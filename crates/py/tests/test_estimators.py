@@ -144,8 +144,8 @@ def test_result_and_search_are_plain_data(dryer: iv.Record) -> None:
     json.dumps(result)
     again = pickle.loads(pickle.dumps(model))
     assert again.result_ == result
-    path_free = iv.AutoModel(model="arx").fit(dryer)
-    assert path_free.result_["test"] is None
+    assert iv.AutoModel(model="arx").fit(dryer).result_["test"]["n"] == 299
+    assert iv.AutoModel(model="arx", split=(0.9, 0.1, 0.0)).fit(dryer).result_["test"] is None
 
 
 def test_a_search_is_saved_as_what_it_found(dryer: iv.Record, tmp_path: pathlib.Path) -> None:
@@ -190,5 +190,5 @@ def test_every_setting_of_the_library_is_a_parameter() -> None:
     for estimator in ESTIMATORS.values():
         names = set(estimator._parameters())
         offered |= names
-        assert names - {"split", "calibrate", "n_jobs", "verbose", "callbacks"} <= known
+        assert names - {"split", "calibrate", "n_jobs", "verbose", "callbacks", "random_state"} <= known
     assert known - offered == {"model"}

@@ -46,8 +46,9 @@ NOT_APPLICABLE: dict[str, str] = {
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [
-        StartedARX(lags=(0, 0, 1)),
-        StartedNODE(lags=(0, 0, 1), hidden=(3,), epochs=2, window=(4, 2), batch=4),
+        # The records of these checks are too short to leave a test part out.
+        StartedARX(lags=(0, 0, 1), split=(0.8, 0.2, 0.0)),
+        StartedNODE(lags=(0, 0, 1), hidden=(3,), epochs=2, window=(4, 2), batch=4, split=(0.8, 0.2, 0.0)),
     ],
     expected_failed_checks=lambda estimator: NOT_APPLICABLE,
 )

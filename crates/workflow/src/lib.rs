@@ -30,6 +30,7 @@ mod outcome;
 mod record;
 mod request;
 mod settings;
+mod stamp;
 mod train;
 
 pub use baseline::Baseline;
@@ -38,4 +39,5 @@ pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use record::{RecordRequest, SplitSource, check_data_dir};
 pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
+pub use stamp::RecordStamp;
 pub use train::{SearchRecord, TrainOptions, Trained, Training, WhenInterrupted};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::baseline::Baseline;
 use crate::error::{Result, WorkflowError};
 use crate::request::{FitRequest, Preset};
+use crate::stamp::RecordStamp;
 use crate::train::{Trained, Training};
 
 /// A finished fit.
@@ -106,6 +107,9 @@ pub struct FitMetrics {
     /// Of the test part, where the model knows the region of its training data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extrapolation: Option<Extrapolation>,
+    /// Which samples it was judged on; folders of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordStamp>,
     /// Of `auto`: the search, the calibration and what they promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchInfo>,
@@ -191,6 +195,7 @@ impl Trained {
                 .extrapolated
                 .as_ref()
                 .map(|flags| Extrapolation::of(&runs.test, flags)),
+            record: Some(RecordStamp::new(dataset, split)),
             search: training.search().cloned(),
         };
         Ok(FitOutcome {

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use intervalid_data::{DataError, Dataset, KnownDataset, ReadOptions, Split, SplitFractions, known_dataset, load};
+use intervalid_data::{
+    DataError, Dataset, KnownDataset, Part, ReadOptions, Segment, Split, SplitFractions, known_dataset, load,
+};
 use serde::Serialize;
 
 /// Where the fractions of a split come from.
@@ -33,6 +35,8 @@ pub struct RecordRequest {
     data: Vec<String>,
     data_dir: Option<PathBuf>,
     options: ReadOptions,
+    /// Files that are the test part as a whole.
+    test: Vec<String>,
     /// The catalogue's entry, where the data are one known data set.
     pub known: Option<&'static KnownDataset>,
     /// Shares of the parts.
@@ -63,10 +67,17 @@ impl RecordRequest {
             data,
             data_dir,
             options,
+            test: Vec::new(),
             known,
             fractions,
             split_source,
         }
+    }
+
+    /// The same request with files of their own for the test: the others are for training and validation alone.
+    #[must_use]
+    pub fn with_test(self, test: Vec<String>) -> Self {
+        Self { test, ..self }
     }
 
     /// Name in the catalogue; empty for a user's own record.
@@ -86,7 +97,8 @@ impl RecordRequest {
     /// # Errors
     /// Those of [`load`].
     pub fn load(&self) -> Result<Dataset, DataError> {
-        load(&self.data, self.data_dir.as_deref(), &self.options)
+        let all: Vec<&String> = self.data.iter().chain(&self.test).collect();
+        load(&all, self.data_dir.as_deref(), &self.options)
     }
 
     /// Cuts `dataset` into its parts.
@@ -94,7 +106,27 @@ impl RecordRequest {
     /// # Errors
     /// If a part would be empty.
     pub fn split(&self, dataset: &Dataset) -> Result<Split, DataError> {
-        Split::new(dataset, self.fractions)
+        if self.test.is_empty() {
+            return Split::new(dataset, self.fractions);
+        }
+        // Files may hold several experiments; those for the test come last.
+        let own = load(&self.data, self.data_dir.as_deref(), &self.options)?;
+        let SplitFractions { train, validation, .. } = self.fractions;
+        let fractions = SplitFractions {
+            train: train / (train + validation),
+            validation: validation / (train + validation),
+            test: 0.0,
+        };
+        let experiments = dataset.experiments().iter().enumerate().skip(own.experiments().len());
+        let whole = experiments.map(|(experiment, samples)| Segment {
+            experiment,
+            start: 0,
+            end: samples.len(),
+        });
+        Ok(Split {
+            test: Part::from_segments(whole.collect()),
+            ..Split::new(&own, fractions)?
+        })
     }
 
     /// Reads, checks and splits the data.

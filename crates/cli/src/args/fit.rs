@@ -23,6 +23,7 @@ Examples:
   intervalid fit my.csv --model ilstm --strategy joint --epochs 400 --seed 2
   intervalid fit my.csv --config fit.toml --print-config  what would be done
   intervalid fit run1.csv run2.csv --initial measured     two experiments
+  intervalid fit monday.csv --test friday.csv             a recording of its own for the test
 
 A fit that was interrupted goes on when the same command is run again.";
 
@@ -32,6 +33,17 @@ A fit that was interrupted goes on when the same command is run again.";
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// Files that are the test part as a whole; DATA is then for training and validation alone
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Data options",
+        conflicts_with = "experiment"
+    )]
+    pub(crate) test: Vec<String>,
+    /// Fit once more to everything, the test part included, and write it as model-all.safetensors: for use, not for judging
+    #[arg(long, help_heading = "Fit options")]
+    pub(crate) refit_all: bool,
     /// Folder for the results; made if it does not exist, a fit in it is replaced
     #[arg(long, value_name = "DIR", default_value = "./intervalid-fit")]
     pub(crate) out: PathBuf,

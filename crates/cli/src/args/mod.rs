@@ -14,7 +14,7 @@ mod report;
 mod shell;
 mod study;
 
-pub(crate) use data::DataArgs;
+pub(crate) use data::{DataArgs, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
@@ -34,7 +34,7 @@ Examples:
   intervalid export pump --to c --out p.c    its step for a controller
   intervalid study run paper --out paper     reproduce the tables of the paper
 
-Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written.";
+Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written. 3: a requirement of yours was not met.";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -60,6 +60,8 @@ Examples:
   intervalid data show log.mat --output temperature --sample-time 0.1
   intervalid data show export.csv --delimiter ';' --missing split
   intervalid data show german.csv --decimal ','
+  intervalid data show historian.csv --skip-rows 3 --resample 30s --missing split
+  intervalid data show plant.xlsx --input valve --output level --unit level=m
   intervalid data show hair-dryer --json";
 
 /// Identify dynamic systems from recorded inputs and outputs, with prediction intervals.
@@ -105,7 +107,7 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Metrics of a model on a record
     Evaluate(EvaluateArgs),
-    /// Elasticity of an interval network: which parameters and inputs carry the uncertainty
+    /// Look inside: elasticity of an interval network, difference equation and poles of a linear model
     Explain(ExplainArgs),
     /// One table of several fitted models
     Compare(CompareArgs),

@@ -12,6 +12,8 @@ Examples:
   intervalid predict dryer/model.safetensors new.csv --out prediction.csv
   intervalid predict dryer new.csv --online               with the adaptive band beside the fixed one
   intervalid predict dryer new.csv --json
+  intervalid predict dryer plan.csv --initial-output 3.2       inputs alone, from this output on
+  intervalid predict dryer plan.csv --start-from today.csv     inputs alone, after this recording
 
 The model knows the first output of every experiment (or what --initial said in its fit); the rest is simulated.";
 
@@ -19,6 +21,8 @@ const EVALUATE_EXAMPLES: &str = "\
 Examples:
   intervalid evaluate dryer new.csv
   intervalid evaluate dryer new.csv --online
+  intervalid evaluate dryer monday.csv friday.csv         a row for each, and both together
+  intervalid evaluate dryer new.csv --require-coverage 0.85   exit code 3 if fewer samples are inside
   intervalid evaluate dryer hair-dryer --part test --json";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -30,6 +34,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   intervalid compare dryer-arx dryer-cascade dryer-joint
   intervalid compare dryer-cascade dryer-joint --out comparison.html
+  intervalid compare dryer-cascade dryer-joint --data new.csv    all of them on one recording
 
 A linear model is always among them: where no fit is linear, the one that `fit` made beside its model.";
 
@@ -64,6 +69,12 @@ pub(crate) struct PredictArgs {
     /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
+    /// Outputs at the first row, one per output: DATA then needs inputs only
+    #[arg(long, value_name = "VALUE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["online", "plot", "part"])]
+    pub(crate) initial_output: Vec<f64>,
+    /// A recording that DATA goes on from where it ends: DATA then needs inputs only
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["online", "plot", "part", "initial_output"])]
+    pub(crate) start_from: Option<String>,
     /// Accept a simulation that diverges; without it that is a failure (exit code 1), with what was predicted before written all the same
     #[arg(long)]
     pub(crate) allow_divergence: bool,
@@ -93,6 +104,16 @@ pub(crate) struct EvaluateArgs {
     /// Evaluate predictions K samples ahead, each made from the measured outputs up to then
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
+    /// Least share of samples inside the band, for every file and output; less is exit code 3
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
+    pub(crate) require_coverage: Option<f64>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a share between 0 and 1 such as 0.85".to_owned()),
+    }
 }
 
 /// Arguments of `explain`.
@@ -114,6 +135,9 @@ pub(crate) struct CompareArgs {
     /// Folders that `fit` wrote
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
+    /// Evaluate every model again on all of these files, in place of what their fits found
+    #[arg(long, value_name = "DATA", conflicts_with = "out")]
+    pub(crate) data: Vec<String>,
     /// Page with the models side by side [default: print the table only]
     #[arg(long, value_name = "FILE.html")]
     pub(crate) out: Option<PathBuf>,

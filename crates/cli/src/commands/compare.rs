@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use intervalid_files::settle;
-use intervalid_model::{Method, Metrics, ModelKind, Strategy};
+use intervalid_model::{Evaluation, Method, Metrics, ModelKind, Strategy, evaluate};
 use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
+use intervalid_workflow::RecordStamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fit::{METRICS, READ};
+use super::load::{model, simulate};
 use super::report::read_page;
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::{percent, table};
 use crate::output::Output;
@@ -25,9 +27,26 @@ struct Report {
     fits: Vec<Value>,
     /// The linear model beside them, where none of them is one.
     linear: Option<Linear>,
+    /// What keeps their numbers from being compared; empty if nothing is known to.
+    differences: Vec<String>,
     /// The page, if one was asked for.
     #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
+}
+
+/// The JSON object with `--data`.
+#[derive(Serialize)]
+struct OnData {
+    dataset: String,
+    fits: Vec<OnDataRow>,
+}
+
+#[derive(Serialize)]
+struct OnDataRow {
+    fit: PathBuf,
+    model: ModelKind,
+    coverage: f64,
+    metrics: Evaluation,
 }
 
 #[derive(Serialize)]
@@ -46,6 +65,9 @@ struct FitRecord {
     train_seconds: f64,
     /// None where there was no test part.
     test: Option<TestRecord>,
+    /// What it was judged on; earlier versions did not say.
+    #[serde(default)]
+    record: Option<RecordStamp>,
 }
 
 /// Metrics of the test part.
@@ -68,7 +90,10 @@ enum Measure {
 }
 
 /// One table of what several fits wrote; nothing is computed again.
-pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
+pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    if !args.data.is_empty() {
+        return on_data(args, global, output);
+    }
     let fits: Vec<(Value, FitRecord)> = args
         .folders
         .iter()
@@ -89,8 +114,10 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
             .iter()
             .find_map(|folder| linear_baseline(&read_page(folder).ok()?)),
     };
+    let differences = differences(&args.folders, &fits);
     if output.is_json() {
         return output.json(&Report {
+            differences,
             fits: fits.into_iter().map(|(json, _)| json).collect(),
             linear: linear.map(|(name, test)| Linear { name, test }),
             out: args.out.clone(),
@@ -119,8 +146,11 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
         "fit", "data", "model", "strategy", "RMSE", "fit", "PICP", "asked", "PINAW", "CWC", "score", "time",
     ];
     output.result(table(&header, &[4, 5, 6, 7, 8, 9, 10, 11], rows))?;
-    if fits.iter().any(|(_, fit)| fit.dataset != fits[0].1.dataset) {
-        output.warning("these fits are of different data sets: their numbers do not compare");
+    for difference in &differences {
+        output.warning(difference);
+    }
+    if !differences.is_empty() {
+        output.story("These numbers do not compare. `intervalid compare DIR DIR --data FILE` evaluates all models on one record.")?;
     }
     if !has_linear && linear.is_none() {
         output.story(
@@ -131,6 +161,72 @@ pub(crate) fn run(args: &CompareArgs, output: &Output) -> Result<(), Failure> {
         output.story(format_args!("Written to {}: open it in a browser", path.display()))?;
     }
     Ok(())
+}
+
+/// What the fits were judged on that is not the same as for the first of them. Contents count, not the names of files.
+fn differences(folders: &[PathBuf], fits: &[(Value, FitRecord)]) -> Vec<String> {
+    let mut found = Vec::new();
+    let first = &fits[0].1;
+    for (folder, (_, fit)) in folders.iter().zip(fits).skip(1) {
+        let reasons = match (&first.record, &fit.record) {
+            (Some(own), Some(other)) => own.differences(other),
+            _ if fit.dataset != first.dataset => {
+                vec![format!("the data set is {}, not {}", fit.dataset, first.dataset)]
+            }
+            _ => Vec::new(),
+        };
+        let reasons = reasons.into_iter();
+        found.extend(reasons.map(|reason| format!("{} against {}: {reason}", folder.display(), folders[0].display())));
+    }
+    found
+}
+
+/// All models on one record, simulated and judged again.
+fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let data = DataArgs::of(args.data.clone());
+    let mut rows = Vec::new();
+    let mut dataset = String::new();
+    for folder in &args.folders {
+        let model = model(folder, output)?;
+        let simulation = simulate((folder, &model), &data, (PartName::All, None), global, output)?;
+        let coverage = model.config().coverage;
+        rows.push(OnDataRow {
+            fit: folder.clone(),
+            model: model.kind(),
+            coverage,
+            metrics: evaluate(&simulation.dataset, &simulation.bands, coverage)?,
+        });
+        simulation.dataset.name().clone_into(&mut dataset);
+    }
+    if output.is_json() {
+        return output.json(&OnData { dataset, fits: rows });
+    }
+    output.story(format_args!("Free runs over all of {dataset}:"))?;
+    let header = [
+        "fit", "model", "output", "RMSE", "fit", "PICP", "asked", "PINAW", "CWC", "score",
+    ];
+    let mut lines = Vec::new();
+    for row in &rows {
+        for (name, metrics) in &row.metrics.outputs {
+            let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+            let [rmse, fit, picp, pinaw, cwc, score] = metric_texts(metrics).map(cell);
+            let [folder, model] = [row.fit.display().to_string(), row.model.name().to_owned()];
+            let asked = percent(row.coverage);
+            lines.push(vec![
+                folder,
+                model,
+                name.clone(),
+                rmse,
+                fit,
+                picp,
+                asked,
+                pinaw,
+                cwc,
+                score,
+            ]);
+        }
+    }
+    Ok(output.result(table(&header, &[3, 4, 5, 6, 7, 8, 9], lines))?)
 }
 
 /// The file as it is, and what the table shows of it.
@@ -168,17 +264,22 @@ fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
 impl TestRecord {
     /// Means where there are several outputs.
     fn mean(&self) -> Metrics {
+        // Errors in different units have no mean.
+        let with_unit = |measure: &Option<Measure>| match measure.as_ref()? {
+            Measure::One(value) => Some(*value),
+            Measure::Several(_) => None,
+        };
         let number = |measure: &Option<Measure>| match measure.as_ref()? {
             Measure::One(value) => Some(*value),
             Measure::Several(values) => values.get("all").copied().flatten(),
         };
         Metrics {
-            rmse: number(&self.rmse),
+            rmse: with_unit(&self.rmse),
             fit_percent: number(&self.fit_percent),
             picp: number(&self.picp),
             pinaw: number(&self.pinaw),
             cwc: number(&self.cwc),
-            interval_score: number(&self.interval_score),
+            interval_score: with_unit(&self.interval_score),
             ..Metrics::default()
         }
     }

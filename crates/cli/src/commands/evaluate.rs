@@ -1,15 +1,16 @@
 //! `intervalid evaluate`.
 
+use anyhow::anyhow;
 use intervalid_model::{
-    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
-    rolling_coverage,
+    Evaluation, HorizonCoverage, Model, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon,
+    evaluate, rolling_coverage,
 };
 use serde::Serialize;
 
 use super::load::{model, simulate};
-use crate::args::{EvaluateArgs, GlobalArgs};
+use crate::args::{DataArgs, EvaluateArgs, GlobalArgs};
 use crate::error::Failure;
-use crate::format::count;
+use crate::format::{count, percent};
 use crate::output::Output;
 use crate::summary;
 
@@ -30,6 +31,17 @@ struct Report<'a> {
     rolling: Vec<Option<RollingCoverage>>,
     /// Per output.
     horizons: Vec<Vec<HorizonCoverage>>,
+    /// One entry per file, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<FileReport>,
+}
+
+/// Metrics of one of several files.
+#[derive(Serialize)]
+struct FileReport {
+    file: String,
+    #[serde(flatten)]
+    metrics: Evaluation,
 }
 
 /// Simulates a record and compares with what was measured.
@@ -54,7 +66,14 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     }
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
+    let files = files(args, &model, global, output)?;
+    let required = check_coverage(args.require_coverage, &evaluation, &files);
     if !output.is_json() {
+        for FileReport { file, metrics } in &files {
+            output.heading(format_args!("{file}:"))?;
+            summary::metrics(metrics, &model.interface().outputs, coverage, None, output)?;
+            output.story("")?;
+        }
         let how = match args.horizon {
             None => format!("free run over {} samples, {band} band", evaluation.all.n),
             Some(samples) => format!("{} predictions {} ahead", evaluation.all.n, count(samples, "sample")),
@@ -65,7 +84,8 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             simulation.dataset.name()
         ))?;
         // The model knows the units even where its columns are asked for by name.
-        return summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output);
+        summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output)?;
+        return required;
     }
     let (mut rolling, mut horizons) = (Vec::new(), Vec::new());
     for index in 0..simulation.dataset.outputs().len() {
@@ -82,5 +102,52 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         metrics: &evaluation,
         rolling,
         horizons,
-    })
+        files,
+    })?;
+    required
+}
+
+/// Every file by itself, where there are several.
+fn files(args: &EvaluateArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Vec<FileReport>, Failure> {
+    let mut files = Vec::new();
+    if args.data.data.len() < 2 {
+        return Ok(files);
+    }
+    for file in &args.data.data {
+        let data = DataArgs {
+            data: vec![file.clone()],
+            ..args.data.clone()
+        };
+        let mut simulation = simulate((&args.model, model), &data, (args.part, args.horizon), global, output)?;
+        if args.online {
+            simulation.bands = model.online(&simulation.dataset, &simulation.bands)?;
+        }
+        files.push(FileReport {
+            file: file.clone(),
+            metrics: evaluate(&simulation.dataset, &simulation.bands, model.config().coverage)?,
+        });
+    }
+    Ok(files)
+}
+
+/// Whether every output of every file has its least share of samples inside; one without a share has not.
+fn check_coverage(least: Option<f64>, all: &Evaluation, files: &[FileReport]) -> Result<(), Failure> {
+    let Some(least) = least else {
+        return Ok(());
+    };
+    let whole = std::iter::once((None, all)).filter(|_| files.is_empty());
+    let each = files.iter().map(|file| (Some(file.file.as_str()), &file.metrics));
+    for (file, evaluation) in whole.chain(each) {
+        for (name, metrics) in &evaluation.outputs {
+            if metrics.picp.is_none_or(|share| share < least) {
+                let file = file.map_or_else(String::new, |file| format!("{file}: "));
+                let found = metrics.picp.map_or_else(|| "no share".to_owned(), percent);
+                return Err(Failure::requirement(anyhow!(
+                    "{file}{found} of the samples of '{name}' lie inside the band, required are {}",
+                    percent(least)
+                )));
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,10 @@
 //! `intervalid explain`.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use intervalid_model::{Elasticity, LayerElasticity};
+use intervalid_data::quote_csv;
+use intervalid_model::{Elasticity, LayerElasticity, LinearTerm, LinearView, Model};
 use intervalid_study::figures::{elasticity_bars, elasticity_heat_maps};
 use serde::Serialize;
 
@@ -17,6 +19,10 @@ use crate::write::OutFolder;
 
 const PARAMETERS: &str = "parameters.csv";
 const CHANNELS: &str = "channels.csv";
+/// Of linear models.
+const COEFFICIENTS: &str = "coefficients.csv";
+/// Coefficients are printed with this many significant digits; the file has all.
+const DIGITS: usize = 5;
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -46,6 +52,9 @@ struct Channel<'a> {
 /// Elasticity of an interval network, printed and on request written with its pictures.
 pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
     let model = model(&args.model, output)?;
+    if let Some(view) = LinearView::of(&model) {
+        return linear(&view, args, &model, output);
+    }
     let elasticity = Elasticity::of(&model).map_err(|error| {
         Failure::from(error)
             .with_hint("only intervals have an elasticity: `intervalid fit DATA --model inode` makes some")
@@ -96,6 +105,89 @@ pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
         output.story(format_args!("Written to {}", folder.display()))?;
     }
     Ok(())
+}
+
+/// The JSON object of a linear model.
+#[derive(Serialize)]
+struct LinearReport<'a> {
+    model: intervalid_model::ModelKind,
+    #[serde(flatten)]
+    linear: &'a LinearView,
+    out: Option<PathBuf>,
+}
+
+/// A linear model: its difference equation, gains and poles.
+fn linear(view: &LinearView, args: &ExplainArgs, model: &Model, output: &Output) -> Result<(), Failure> {
+    if let Some(folder) = &args.out {
+        let folder = OutFolder::open(folder, &[COEFFICIENTS])?;
+        folder.write(COEFFICIENTS, coefficients_csv(view).as_bytes())?;
+    }
+    if output.is_json() {
+        return output.json(&LinearReport {
+            model: model.kind(),
+            linear: view,
+            out: args.out.clone(),
+        });
+    }
+    for equation in &view.equations {
+        output.heading(format_args!("{}(k) =", equation.output))?;
+        let term = |term: &LinearTerm| {
+            let age = if term.age == 0 {
+                "k".to_owned()
+            } else {
+                format!("k-{}", term.age)
+            };
+            vec![
+                significant(term.coefficient, DIGITS),
+                format!("{}({age})", term.channel),
+            ]
+        };
+        let constant = vec![significant(equation.constant, DIGITS), String::new()];
+        let rows = equation.terms.iter().map(term).chain([constant]);
+        output.result(table(&["coefficient", "times"], &[0], rows))?;
+        for (input, gain) in equation.gains.iter().flatten() {
+            output.result(format_args!("gain from {input}: {}", significant(*gain, DIGITS)))?;
+        }
+    }
+    output.heading("poles")?;
+    let rows = view.poles.iter().map(|pole| {
+        let time = pole
+            .time_constant
+            .map_or_else(|| "-".to_owned(), |time| significant(time, DIGITS));
+        let parts = [pole.re, pole.im, pole.magnitude].map(|part| significant(part, DIGITS));
+        parts.into_iter().chain([time]).collect::<Vec<_>>()
+    });
+    output.result(table(
+        &["real", "imaginary", "magnitude", "samples to 1/e"],
+        &[0, 1, 2, 3],
+        rows,
+    ))?;
+    let verdict = match view.is_stable {
+        true => "All poles lie inside the unit circle: the free run is stable.",
+        false => "A pole lies on or outside the unit circle: the free run does not settle.",
+    };
+    output.story(verdict)?;
+    if let Some(folder) = &args.out {
+        output.story(format_args!("Written to {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+fn coefficients_csv(view: &LinearView) -> String {
+    let mut text = String::from("output,channel,role,age,coefficient\n");
+    for equation in &view.equations {
+        let output = quote_csv(&equation.output).into_owned();
+        for term in &equation.terms {
+            let channel = quote_csv(&term.channel);
+            let _ = writeln!(
+                text,
+                "{output},{channel},{},{},{}",
+                term.role, term.age, term.coefficient
+            );
+        }
+        let _ = writeln!(text, "{output},,constant,,{}", equation.constant);
+    }
+    text
 }
 
 fn layer(layer: &LayerElasticity) -> Layer<'_> {

@@ -77,6 +77,7 @@ pub(super) fn simulate(
     data.output.get_or_insert_with(|| names(&interface.outputs));
     let request = record(&data, global);
     let dataset = request.load()?;
+    output.warnings(&dataset);
     let part = match part {
         PartName::All => Part::whole(&dataset),
         PartName::Train => request.split(&dataset)?.train,

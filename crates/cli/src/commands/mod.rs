@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod ahead;
 mod compare;
 mod completions;
 mod data;
@@ -30,7 +31,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Predict(args) => predict::run(args, global, output),
         Command::Evaluate(args) => evaluate::run(args, global, output),
         Command::Explain(args) => explain::run(args, output),
-        Command::Compare(args) => compare::run(args, output),
+        Command::Compare(args) => compare::run(args, global, output),
         Command::Export(args) => export::run(args, output),
         Command::Report(args) => report::run(args, output),
         Command::Completions(args) => completions::run(args, output),

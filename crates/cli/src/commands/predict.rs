@@ -43,6 +43,12 @@ struct PredictSummary<'a> {
     output: &'a str,
     /// Sample of the first prediction in its experiment, from 1.
     first: usize,
+    /// Where in its file that sample is, line or row from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_row: Option<u64>,
+    /// When that sample was taken, where the data say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_time: Option<String>,
     y_hat: &'a [f64],
     y_lower: &'a [f64],
     y_upper: &'a [f64],
@@ -70,6 +76,9 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         .as_deref()
         .map(|path| OutFile::open(path, "--out"))
         .transpose()?;
+    if args.start_from.is_some() || !args.initial_output.is_empty() {
+        return super::ahead::run(args, &model, out.as_ref(), global, output);
+    }
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
     let simulation = output.working("simulating", || {
         simulate(
@@ -79,7 +88,8 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             global,
             output,
         )
-    })?;
+    });
+    let simulation = simulation.map_err(|failure| failure.or_missing_output(&model))?;
     let online = match args.online {
         true => Some(model.online(&simulation.dataset, &simulation.bands)?),
         false => None,
@@ -120,6 +130,10 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
                     experiment: experiments[band.experiment].name(),
                     output: &channel.name,
                     first: band.first + 1,
+                    first_row: experiments[band.experiment].row(band.first).map(|row| row.number()),
+                    first_time: experiments[band.experiment]
+                        .time()
+                        .map(|time| time.at(band.first).to_string()),
                     y_hat: &band.centre[index],
                     y_lower: &band.lower[index],
                     y_upper: &band.upper[index],
@@ -158,10 +172,15 @@ fn diverged(simulation: &Simulation, is_allowed: bool, output: &Output) -> Resul
     let Some(band) = lost else {
         return Ok(());
     };
+    let experiment = &simulation.dataset.experiments()[band.experiment];
+    let sample = band.first + band.len();
+    let row = experiment
+        .row(sample)
+        .map_or_else(String::new, |row| format!(" ({row})"));
     let found = anyhow!(
-        "the simulation of '{}' diverged at sample {}: nothing is predicted from there on",
-        simulation.dataset.experiments()[band.experiment].name(),
-        band.first + band.len() + 1
+        "the simulation of '{}' diverged at sample {}{row}: nothing is predicted from there on",
+        experiment.name(),
+        sample + 1
     );
     if is_allowed {
         output.warning(found);

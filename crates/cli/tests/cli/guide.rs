@@ -147,6 +147,9 @@ fn prepare(folder: &Folder) {
         );
     }
     folder.write("plant.csv", plant);
+    for name in ["historian.csv", "plan.csv"] {
+        folder.write(name, fs::read(root().join("examples").join(name)).expect(name));
+    }
     folder.write("small-study.toml", SMALL_STUDY);
     fs::create_dir(folder.path().join("records")).expect("a folder");
     let script = format!(
@@ -247,6 +250,7 @@ macro_rules! pages {
 
 pages! {
     your_own_csv: "your-own-csv.md",
+    from_your_historian: "from-your-historian.md",
     choosing_lags: "choosing-lags.md",
     which_model: "which-model.md",
     cascade_or_joint: "cascade-or-joint.md",

@@ -19,4 +19,6 @@ mod shell;
 mod study;
 mod support;
 mod terminal;
+mod times;
+mod use_and_judge;
 mod version_0_1;

@@ -420,20 +420,20 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["data", "show"], DATA_OPTIONS),
     (
         &["fit"],
-        "input output experiment sample-time split delimiter decimal missing max-samples out force preset model strategy margin coverage \
-         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples out force preset model strategy margin coverage \
+         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all",
     ),
     (
         &["predict"],
-        "input output experiment sample-time split delimiter decimal missing max-samples part online horizon allow-divergence out plot",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon initial-output start-from allow-divergence out plot",
     ),
     (
         &["evaluate"],
-        "input output experiment sample-time split delimiter decimal missing max-samples part online horizon",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage",
     ),
     (&["explain"], "out"),
     (&["export"], "to out precision fmi no-binary force"),
-    (&["compare"], "out"),
+    (&["compare"], "out data"),
     (&["report"], "out"),
     (&["demo"], "out epochs"),
     (&["study", "run"], "out jobs shard print"),
@@ -445,7 +445,8 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["man"], "out"),
     (&[], "version"),
 ];
-const DATA_OPTIONS: &str = "input output experiment sample-time split delimiter decimal missing max-samples";
+const DATA_OPTIONS: &str =
+    "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples";
 pub(crate) const GLOBAL_OPTIONS: &str = "json quiet verbose data-dir help";
 
 /// Every setting of `fit` that has a flag: a value, the key of the resolved configuration, and what it says then.

@@ -46,7 +46,7 @@ pub enum FileProblem {
     },
     /// An extension no reader knows.
     #[error(
-        "unknown file type '{}': expected .csv, .tsv, .mat, .npz, .npy or .parquet",
+        "unknown file type '{}': expected .csv, .tsv, .txt, .xlsx, .mat, .npz, .npy or .parquet",
         display_name(extension)
     )]
     UnknownExtension {
@@ -295,6 +295,114 @@ pub enum FileProblem {
         values: u64,
         /// Size of the file.
         file_bytes: u64,
+    },
+    /// A cell of the time column that is no time.
+    #[error(
+        "{position}, time column '{}': '{}' is not a time: expected seconds or dates such as 2024-03-01 10:00:00, all \
+         in one form",
+        display_name(column),
+        display_name(found)
+    )]
+    NotATime {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// The cell.
+        found: String,
+    },
+    /// Samples that are not evenly spaced.
+    #[error(
+        "{position}, time column '{}': {found} s after the sample before, where {step} s are usual ({irregular} of \
+         {intervals} intervals are more than 5 % off): samples must be evenly spaced; resample them",
+        display_name(column)
+    )]
+    IrregularTime {
+        /// Line or row of the first such sample.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// Seconds since the sample before.
+        found: f64,
+        /// The usual number of seconds.
+        step: f64,
+        /// Intervals that are off.
+        irregular: usize,
+        /// All intervals.
+        intervals: usize,
+    },
+    /// A gap between samples.
+    #[error(
+        "{position}, time column '{}': a gap of {found} s where {step} s are usual: use the missing-sample policy \
+         'split' to start a new experiment there{}",
+        display_name(column),
+        if *bridge { ", or resample to bridge short gaps" } else { "" }
+    )]
+    TimeGap {
+        /// Line or row after the gap.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// Its length in seconds.
+        found: f64,
+        /// The usual number of seconds between samples.
+        step: f64,
+        /// Whether resampling would bridge it.
+        bridge: bool,
+    },
+    /// Times that do not rise.
+    #[error(
+        "{position}, time column '{}': {found} s after the sample before: times must rise; sort the rows, or use the \
+         missing-sample policy 'split' to start a new experiment there",
+        display_name(column)
+    )]
+    TimeBackwards {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// Seconds since the sample before, not positive.
+        found: f64,
+    },
+    /// A sample time that the time column contradicts.
+    #[error(
+        "the time column '{}' has a sample every {found} s, expected {expected} s: leave out one of the two",
+        display_name(column)
+    )]
+    SampleTimeConflict {
+        /// Column name.
+        column: String,
+        /// Seconds between samples in the file.
+        found: f64,
+        /// Seconds between samples as given, or of other files.
+        expected: f64,
+    },
+    /// Resampling without times.
+    #[error(
+        "there is no time column to resample by: the columns are {}",
+        display_names(available)
+    )]
+    ResampleWithoutTime {
+        /// Columns of the file.
+        available: Vec<String>,
+    },
+    /// One channel in different units.
+    #[error(
+        "channel '{}' is in {}, expected {} as in {}: give all files the same units",
+        display_name(channel),
+        display_name(found),
+        display_name(expected),
+        display_name(first)
+    )]
+    UnequalUnits {
+        /// Channel name.
+        channel: String,
+        /// Its unit in this file.
+        found: String,
+        /// Its unit in the first file.
+        expected: String,
+        /// The first file.
+        first: String,
     },
     /// Arrays of different lengths.
     #[error(

@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use crate::error::{ArrayExpectation, DataError, FileProblem};
-use crate::read::columns::Selection;
+use crate::read::columns::{Selection, TimeChoice};
+use crate::read::header::{Header, split_unit};
 use crate::read::limit::Limit;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
+use crate::read::sampling::TimeColumn;
 use crate::read::table::{Labels, Table, check_value};
+use crate::time::Moment;
 
 /// More columns than this in one array are a sign of a transposed or damaged file.
 const MOST_COLUMNS: u64 = 10_000;
@@ -19,6 +22,8 @@ const MOST_COLUMNS: u64 = 10_000;
 #[derive(Clone, Debug)]
 pub(super) struct ArrayInfo {
     pub(super) name: String,
+    /// Bytes of the name in front of the field of a structure.
+    pub(super) field_at: usize,
     pub(super) rows: u64,
     pub(super) columns: u64,
     /// Why the array cannot be a channel: its shape or type, and what is expected. An error only if it is chosen.
@@ -43,15 +48,24 @@ impl ArrayInfo {
         }
         Self {
             name,
+            field_at: 0,
             rows,
             columns,
             unusable: None,
         }
     }
 
+    /// The same array as a field of a structure.
+    pub(super) fn inside(mut self, structure: &str) -> Self {
+        self.name = format!("{structure}.{}", self.name);
+        self.field_at = structure.len() + 1;
+        self
+    }
+
     pub(super) fn unusable(name: String, found: String, expected: ArrayExpectation) -> Self {
         Self {
             name,
+            field_at: 0,
             rows: 0,
             columns: 1,
             unusable: Some((found, expected)),
@@ -73,21 +87,40 @@ pub(super) fn read_table(
     source: &mut impl ArrayFile,
     limit: &Limit<'_>,
     options: &ReadOptions,
-) -> Result<(Vec<String>, Selection, Table), DataError> {
+) -> Result<(Header, Selection, Table), DataError> {
     let mut names = Vec::new();
+    let mut parts = Vec::new();
     let mut places = Vec::new();
     for (index, array) in source.arrays().iter().enumerate() {
         for column in 0..array.columns {
-            names.push(if array.columns == 1 {
-                array.name.clone()
-            } else {
-                format!("{}{}", array.name, column + 1)
-            });
+            let name = match array.columns {
+                1 => array.name.clone(),
+                _ => format!("{}{}", array.name, column + 1),
+            };
+            let (short, unit) = split_unit(&name[array.field_at..]);
+            parts.push((short.to_owned(), unit.map(str::to_owned)));
+            names.push(name);
             places.push((index, column as usize));
         }
     }
-    let selection = Selection::new(file, &names, options)?;
-    let chosen: Vec<usize> = selection.channels().chain(selection.experiment).collect();
+    let header = Header::with_short_names(names, parts);
+    let selection = Selection::new(file, &header, options)?;
+    // A column that merely looks like the times must not make a file unreadable.
+    let is_usable = |time: &TimeChoice| {
+        let array = &source.arrays()[places[time.column].0];
+        let channel = selection
+            .channels()
+            .next()
+            .map(|column| source.arrays()[places[column].0].rows);
+        time.is_asked || (array.unusable.is_none() && Some(array.rows) == channel)
+    };
+    let time = selection.time.filter(is_usable);
+    let time_column = time.map(|time| time.column);
+    let chosen: Vec<usize> = selection
+        .channels()
+        .chain(selection.experiment)
+        .chain(time_column)
+        .collect();
     let mut first: Option<ArrayInfo> = None;
     for &column in &chosen {
         let array = &source.arrays()[places[column].0];
@@ -124,6 +157,13 @@ pub(super) fn read_table(
             columns[slot] = column;
         }
     }
+    let time = match time {
+        Some(time) => {
+            let column = columns.pop().unwrap_or_default();
+            Some(seconds_column(file, &header, &time, column, options.missing)?)
+        }
+        None => None,
+    };
     let mut labels = Labels::default();
     if selection.experiment.is_some() {
         for (row, value) in columns.pop().unwrap_or_default().into_iter().enumerate() {
@@ -135,21 +175,45 @@ pub(super) fn read_table(
             labels.push(row, &label, file, Position::Row(row as u64 + 1))?;
         }
     }
-    check_columns(file, &names, &selection, &columns, options.missing)?;
-    Ok((names, selection, Table { columns, labels }))
+    check_columns(file, &header, &selection, &columns, options.missing)?;
+    let table = Table {
+        columns,
+        labels,
+        time,
+        first_row: Some(Position::Row(1)),
+        available: header.full.clone(),
+        warnings: Vec::new(),
+    };
+    Ok((header, selection, table))
+}
+
+/// A column of numbers as times.
+pub(super) fn seconds_column(
+    file: &str,
+    header: &Header,
+    choice: &TimeChoice,
+    values: Vec<f64>,
+    policy: MissingPolicy,
+) -> Result<TimeColumn, DataError> {
+    let mut time = TimeColumn::new(header.full[choice.column].clone());
+    for (row, value) in values.into_iter().enumerate() {
+        let value = check_value(value, policy, file, &time.name, Position::Row(row as u64 + 1))?;
+        time.push((!value.is_nan()).then_some(Moment::Seconds(value * choice.factor)));
+    }
+    Ok(time)
 }
 
 /// Checks the samples of all columns.
 pub(super) fn check_columns(
     file: &str,
-    names: &[String],
+    header: &Header,
     selection: &Selection,
     columns: &[Vec<f64>],
     policy: MissingPolicy,
 ) -> Result<(), DataError> {
     for (name, column) in selection.channels().zip(columns) {
         for (row, value) in column.iter().enumerate() {
-            check_value(*value, policy, file, &names[name], Position::Row(row as u64 + 1))?;
+            check_value(*value, policy, file, &header.full[name], Position::Row(row as u64 + 1))?;
         }
     }
     Ok(())

@@ -7,37 +7,77 @@ use strsim::levenshtein;
 
 use crate::dataset::ChannelKind;
 use crate::error::{DataError, FileProblem};
+use crate::read::header::{Header, time_factor};
 use crate::read::options::ReadOptions;
 
 /// Indices of the chosen columns in a file's list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
     pub(super) inputs: Vec<usize>,
     pub(super) outputs: Vec<usize>,
     pub(super) experiment: Option<usize>,
+    pub(super) time: Option<TimeChoice>,
+}
+
+/// The column that says when samples were taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TimeChoice {
+    pub(super) column: usize,
+    /// Seconds per unit of its numbers.
+    pub(super) factor: f64,
+    /// Whether the user named it; otherwise its name did.
+    pub(super) is_asked: bool,
 }
 
 impl Selection {
     /// Chooses by the options, or by the names u, u1, u2… and y, y1, y2… where they say nothing.
-    pub(super) fn new(file: &str, available: &[String], options: &ReadOptions) -> Result<Self, DataError> {
-        let columns = Columns::new(file, available);
+    pub(super) fn new(file: &str, header: &Header, options: &ReadOptions) -> Result<Self, DataError> {
+        let columns = Columns::new(file, header);
         let experiment = options.experiment.as_ref().map(|name| columns.find(name)).transpose()?;
         let inputs = columns.choose(options.inputs.as_deref(), ChannelKind::Input)?;
         let outputs = columns.choose(options.outputs.as_deref(), ChannelKind::Output)?;
-        let selection = Self {
+        let mut selection = Self {
             inputs,
             outputs,
             experiment,
+            time: None,
         };
         let mut seen = HashSet::new();
         for column in selection.channels() {
             if !seen.insert(column) {
                 return Err(FileProblem::ColumnTwice {
-                    column: available[column].clone(),
+                    column: header.full[column].clone(),
                 }
                 .of(file));
             }
         }
+        selection.time = match options.time.as_deref() {
+            Some("") => None,
+            Some(name) => {
+                let column = columns.find(name)?;
+                if !seen.insert(column) {
+                    return Err(FileProblem::ColumnTwice {
+                        column: header.full[column].clone(),
+                    }
+                    .of(file));
+                }
+                Some(TimeChoice {
+                    column,
+                    factor: time_factor(&header.full[column]).unwrap_or(1.0),
+                    is_asked: true,
+                })
+            }
+            None => (0..header.len())
+                .filter(|column| !seen.contains(column) && Some(*column) != experiment)
+                .find_map(|column| {
+                    let factor = time_factor(&header.full[column])?;
+                    Some(TimeChoice {
+                        column,
+                        factor,
+                        is_asked: false,
+                    })
+                }),
+        };
         Ok(selection)
     }
 
@@ -75,24 +115,26 @@ impl Hash for Key<'_> {
 /// A file's columns by name, so that choosing all of them takes one pass.
 struct Columns<'a> {
     file: &'a str,
-    available: &'a [String],
+    header: &'a Header,
     places: HashMap<Key<'a>, Place>,
 }
 
 impl<'a> Columns<'a> {
-    fn new(file: &'a str, available: &'a [String]) -> Self {
-        let mut places = HashMap::with_capacity(available.len());
-        for (index, name) in available.iter().enumerate() {
+    fn new(file: &'a str, header: &'a Header) -> Self {
+        let mut places = HashMap::with_capacity(header.len());
+        for (index, name) in header.full.iter().enumerate() {
             places
                 .entry(Key(name))
                 .and_modify(|place| *place = Place::Repeated)
                 .or_insert(Place::Once(index));
         }
-        Self {
-            file,
-            available,
-            places,
+        // Short names stand for no other column: the header sees to that.
+        for index in 0..header.len() {
+            if header.name(index) != header.full[index] {
+                places.insert(Key(header.name(index)), Place::Once(index));
+            }
         }
+        Self { file, header, places }
     }
 
     fn find(&self, name: &str) -> Result<usize, DataError> {
@@ -103,8 +145,8 @@ impl<'a> Columns<'a> {
             },
             None => FileProblem::MissingColumn {
                 column: name.to_owned(),
-                available: self.available.to_vec(),
-                closest: closest(name, self.available.iter().map(String::as_str)).map(str::to_owned),
+                available: self.header.full.clone(),
+                closest: closest(name, self.header.full.iter().map(String::as_str)).map(str::to_owned),
             },
         };
         Err(problem.of(self.file))
@@ -115,7 +157,7 @@ impl<'a> Columns<'a> {
             return names.iter().map(|name| self.find(name)).collect();
         }
         let mut found: Vec<(u32, usize)> = Vec::new();
-        for name in self.available {
+        for name in (0..self.header.len()).map(|column| self.header.name(column)) {
             if let Some(number) = default_number(name, kind.default_letter()) {
                 found.push((number, self.find(name)?));
             }
@@ -123,7 +165,7 @@ impl<'a> Columns<'a> {
         if found.is_empty() {
             return Err(FileProblem::NoDefaultColumns {
                 kind,
-                available: self.available.to_vec(),
+                available: self.header.full.clone(),
             }
             .of(self.file));
         }
@@ -172,8 +214,8 @@ mod tests {
         pub(super) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
     }
 
-    fn names(list: &[&str]) -> Vec<String> {
-        list.iter().map(|name| (*name).to_owned()).collect()
+    fn names(list: &[&str]) -> Header {
+        Header::new(list.iter().map(|name| (*name).to_owned()).collect())
     }
 
     #[test]
@@ -189,7 +231,12 @@ mod tests {
             Selection {
                 inputs: vec![5, 3, 1],
                 outputs: vec![2],
-                experiment: None
+                experiment: None,
+                time: Some(TimeChoice {
+                    column: 0,
+                    factor: 1.0,
+                    is_asked: false
+                }),
             }
         );
     }
@@ -208,7 +255,7 @@ mod tests {
         let mut all: Vec<String> = (1..COLUMNS).map(|number| format!("u{number}")).collect();
         all.push("y".to_owned());
         COMPARISONS.set(0);
-        let selection = Selection::new("f", &all, &ReadOptions::default()).expect("found");
+        let selection = Selection::new("f", &Header::new(all), &ReadOptions::default()).expect("found");
         assert_eq!((selection.inputs.len(), selection.outputs.len()), (COLUMNS - 1, 1));
         // One to find each column, and a few between names whose hashes are alike.
         let comparisons = COMPARISONS.get();

@@ -4,16 +4,21 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
 use crate::dataset::{Channel, ChannelKind, Dataset};
 use crate::error::{DataError, FileProblem};
 use crate::read::arrays::read_table;
 use crate::read::columns::Selection;
+use crate::read::header::Header;
 use crate::read::limit::Limit;
 use crate::read::mat::MatFile;
 use crate::read::npy::{NpyFile, NpzFile};
 use crate::read::options::{Decimal, ReadOptions};
+use crate::read::sampling::TimeColumn;
+use crate::read::sheet;
 use crate::read::table::Table;
-use crate::read::text;
+use crate::read::text::{self, Delimiter, TextForm};
 
 /// Where one experiment (or several, by an experiment column) comes from.
 pub(crate) enum Source {
@@ -27,8 +32,9 @@ pub(crate) enum Source {
 ///
 /// | extension | content |
 /// |---|---|
-/// | `.csv`, `.tsv` | text table with a header row |
-/// | `.mat` | MATLAB level 5 (`-v6`, `-v7`): numeric arrays |
+/// | `.csv`, `.tsv`, `.txt`, `.dat` | text table with a header row, UTF-8 or UTF-16; a row of units below it is recognised |
+/// | `.xlsx`, `.xlsm`, `.xls`, `.ods` | the first sheet that is not empty, read as such a table |
+/// | `.mat` | MATLAB level 5 (`-v6`, `-v7`): numeric arrays, and the fields of structures that hold some |
 /// | `.npz` | NumPy archive: the arrays' names are the columns' names |
 /// | `.npy` | one NumPy array: its columns are `c1`, `c2`, … (`c` if there is only one) |
 /// | `.parquet` | flat numeric columns; needs the feature `parquet` (on by default) |
@@ -64,44 +70,69 @@ pub fn read<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<Datase
 pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Result<Dataset, DataError> {
     let mut experiments = Vec::new();
     let mut warnings = Vec::new();
-    let mut agreed: Option<(String, String, [Vec<String>; 2])> = None;
+    let mut agreed: Option<(String, String, [Vec<Channel>; 2])> = None;
+    let mut sample_time = options.sample_time;
     for source in &sources {
         let (file, stem) = source.names();
-        let (names, selection, table) = read_source(source, &file, options)?;
-        let names_of = |indices: &[usize]| indices.iter().map(|index| names[*index].clone()).collect::<Vec<_>>();
-        let channels = [names_of(&selection.inputs), names_of(&selection.outputs)];
+        let (header, selection, mut table) = read_source(source, &file, options)?;
+        let channels_of = |indices: &[usize]| indices.iter().map(|index| header.channel(*index)).collect::<Vec<_>>();
+        let channels = [channels_of(&selection.inputs), channels_of(&selection.outputs)];
         let (first, _, expected) = agreed.get_or_insert_with(|| (file.clone(), stem.clone(), channels.clone()));
-        for (kind, found, expected) in [
-            (ChannelKind::Input, &channels[0], &expected[0]),
-            (ChannelKind::Output, &channels[1], &expected[1]),
-        ] {
-            if found != expected {
-                return Err(FileProblem::UnequalFiles {
-                    kind,
-                    found: found.clone(),
-                    expected: expected.clone(),
-                    first: first.clone(),
-                }
-                .of(&file));
-            }
+        check_agreement(&file, &channels, (first, expected))?;
+        let time = table.time.as_ref();
+        // A column that counts rows is no clock to somebody who says how long a row is.
+        if options.time.is_none() && options.sample_time.is_some() && time.is_some_and(TimeColumn::is_counter) {
+            table.time = None;
         }
-        let (pieces, warning) = table.into_experiments(&file, &stem, selection.inputs.len())?;
-        experiments.extend(pieces);
-        warnings.extend(warning);
+        let column = table.time.as_ref().map(|time| time.name.clone()).unwrap_or_default();
+        let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), options)?;
+        pieces.agree(&file, &column, &mut sample_time)?;
+        experiments.extend(pieces.experiments);
+        warnings.extend(pieces.warnings);
     }
     let Some((_, stem, [inputs, outputs])) = agreed else {
         return Err(DataError::NoFiles);
     };
-    let channels = |names: Vec<String>| names.into_iter().map(Channel::new).collect();
     let name = options.name.clone().unwrap_or(stem);
-    let dataset = Dataset::new(
-        name,
-        channels(inputs),
-        channels(outputs),
-        options.sample_time,
-        experiments,
-    )?;
-    Ok(dataset.with_warnings(warnings))
+    let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
+    dataset.with_warnings(warnings).with_units_by_name(&options.units)
+}
+
+/// All files have the channels of the first, in the units that both name.
+fn check_agreement(
+    file: &str,
+    [inputs, outputs]: &[Vec<Channel>; 2],
+    (first, expected): (&str, &[Vec<Channel>; 2]),
+) -> Result<(), DataError> {
+    for (kind, found, expected) in [
+        (ChannelKind::Input, inputs, &expected[0]),
+        (ChannelKind::Output, outputs, &expected[1]),
+    ] {
+        let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
+        if names(found) != names(expected) {
+            return Err(FileProblem::UnequalFiles {
+                kind,
+                found: names(found),
+                expected: names(expected),
+                first: first.to_owned(),
+            }
+            .of(file));
+        }
+        for (channel, other) in found.iter().zip(expected) {
+            if let (Some(unit), Some(expected)) = (&channel.unit, &other.unit)
+                && unit != expected
+            {
+                return Err(FileProblem::UnequalUnits {
+                    channel: channel.name.clone(),
+                    found: unit.clone(),
+                    expected: expected.clone(),
+                    first: first.to_owned(),
+                }
+                .of(file));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Source {
@@ -119,14 +150,19 @@ impl Source {
     }
 }
 
-fn read_source(
-    source: &Source,
-    file: &str,
-    options: &ReadOptions,
-) -> Result<(Vec<String>, Selection, Table), DataError> {
+fn read_source(source: &Source, file: &str, options: &ReadOptions) -> Result<(Header, Selection, Table), DataError> {
     let path = match source {
-        // Built-in records are written with points, whatever the options say about files.
-        Source::Text { content, .. } => return text::read(file, content.as_bytes(), ',', Decimal::Point, options),
+        // Built-in records are written with points, whatever the options say about files, and their rows are nobody's.
+        Source::Text { content, .. } => {
+            let form = TextForm {
+                delimiter: Delimiter::Given(','),
+                decimal: Decimal::Point,
+                skip_rows: 0,
+            };
+            let (header, selection, mut table) = text::read(file, content.as_bytes(), &form, options)?;
+            table.first_row = None;
+            return Ok((header, selection, table));
+        }
         Source::File(path) => path,
     };
     let handle = open(path, file)?;
@@ -137,15 +173,21 @@ fn read_source(
         .map(|extension| extension.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     match extension.as_str() {
-        "csv" | "tsv" => {
+        "csv" | "tsv" | "txt" | "dat" => {
             let usual = match (extension.as_str(), options.decimal) {
-                ("tsv", _) => '\t',
-                (_, Decimal::Comma) => ';',
-                (_, Decimal::Point) => ',',
+                ("txt" | "dat", _) => Delimiter::Guessed,
+                ("tsv", _) => Delimiter::Usual('\t'),
+                (_, Decimal::Comma) => Delimiter::Usual(';'),
+                (_, Decimal::Point) => Delimiter::Usual(','),
             };
-            let delimiter = options.delimiter.unwrap_or(usual);
-            text::read(file, text_reader(file, handle)?, delimiter, options.decimal, options)
+            let form = TextForm {
+                delimiter: options.delimiter.map_or(usual, Delimiter::Given),
+                decimal: options.decimal,
+                skip_rows: options.skip_rows,
+            };
+            text::read(file, text_reader(handle), &form, options)
         }
+        "xlsx" | "xlsm" | "xls" | "ods" => sheet::read(file, path, &limit, options),
         "mat" => read_table(file, &mut MatFile::new(file, handle)?, &limit, options),
         "npz" => read_table(file, &mut NpzFile::new(file, handle)?, &limit, options),
         "npy" => read_table(file, &mut NpyFile::new(file, handle)?, &limit, options),
@@ -172,14 +214,12 @@ fn open(path: &Path, file: &str) -> Result<File, DataError> {
     File::open(path).map_err(failed)
 }
 
-/// Spreadsheet programs write "Unicode text" as UTF-16, which would otherwise fail on line 1 without a clue.
-fn text_reader(file: &str, handle: File) -> Result<impl BufRead + use<>, DataError> {
-    let mut reader = BufReader::with_capacity(1 << 16, handle);
-    let start = reader
-        .fill_buf()
-        .map_err(|source| FileProblem::Io { source }.of(file))?;
-    if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-        return Err(FileProblem::NotUtf8 { line: 1 }.of(file));
-    }
-    Ok(reader)
+/// Spreadsheet programs write "Unicode text" as UTF-16: its first bytes tell, and it becomes UTF-8 on the way.
+fn text_reader(handle: File) -> impl BufRead {
+    let decoder = DecodeReaderBytesBuilder::new()
+        .bom_override(true)
+        .utf8_passthru(true)
+        .strip_bom(false)
+        .build(handle);
+    BufReader::with_capacity(1 << 16, decoder)
 }

@@ -1,6 +1,7 @@
 //! MATLAB `.mat` files of level 5 (what `save` writes with `-v6` or `-v7`): numeric arrays, compressed or not.
 //!
-//! Structures, cells, text and sparse arrays are listed but cannot be channels. Every size in the file is a claim:
+//! Fields of structures that hold numbers are arrays of their own, `run.u` or `u` where no other is called so. Cells, text, sparse
+//! arrays and arrays of structures are listed but cannot be channels. Every size in the file is a claim:
 //! nothing is reserved beyond the bytes that are there.
 //!
 //! **Reference.** MathWorks, *MAT-File Format*, R2024a, chapter 1 (level 5).
@@ -21,10 +22,13 @@ const LONGEST_FIELD: u32 = 4096;
 const COMPLEX_FLAG: u32 = 0x0800;
 
 /// Where an array lies in the file.
+#[derive(Clone, Copy)]
 struct Entry {
     offset: u64,
     bytes: u64,
     compressed: bool,
+    /// Which field of a structure it is.
+    field: Option<usize>,
 }
 
 /// An open file with the list of its arrays.
@@ -83,15 +87,26 @@ impl MatFile {
                     offset: start,
                     bytes,
                     compressed: tag.kind == COMPRESSED,
+                    field: None,
                 };
                 let big_endian = self.big_endian;
-                let info = self
-                    .open(&entry)
-                    .and_then(|mut body| read_array_header(&mut body, big_endian));
-                match info {
-                    Ok(info) => self.arrays.push(info),
-                    Err(error) => return Err(self.damaged(&error)),
+                let info = self.open(&entry).and_then(|mut body| {
+                    let (info, is_structure) = read_array_header(&mut body, big_endian)?;
+                    let fields = match is_structure {
+                        true => read_fields(&mut body, big_endian)?,
+                        false => Vec::new(),
+                    };
+                    Ok((info, fields))
+                });
+                let (info, fields) = info.map_err(|error| self.damaged(&error))?;
+                for (index, field) in fields.into_iter().enumerate() {
+                    self.arrays.push(field.inside(&info.name));
+                    self.entries.push(Entry {
+                        field: Some(index),
+                        ..entry
+                    });
                 }
+                self.arrays.push(info);
                 self.entries.push(entry);
             }
             // Only compressed elements are not padded to eight bytes.
@@ -138,34 +153,34 @@ impl ArrayFile for MatFile {
     }
 
     fn read(&mut self, index: usize, wanted: &[usize]) -> Result<Vec<Vec<f64>>, DataError> {
-        let Entry {
-            offset,
-            bytes,
-            compressed,
-        } = self.entries[index];
+        let entry = self.entries[index];
+        let bytes = entry.bytes;
         let big_endian = self.big_endian;
-        let columns = self
-            .open(&Entry {
-                offset,
-                bytes,
-                compressed,
-            })
-            .and_then(|mut body| {
-                let info = read_array_header(&mut body, big_endian)?;
-                let tag = read_tag(&mut body, big_endian)?;
-                let kind = number_kind(tag.kind).ok_or_else(|| invalid("numbers of unknown type"))?;
-                let layout = Layout {
-                    element: Element { kind, big_endian },
-                    rows: info.rows,
-                    columns: info.columns,
-                    column_major: true,
-                    justified_bytes: bytes,
-                };
-                match tag.small {
-                    Some(data) => read_columns(&mut &data[..tag.bytes as usize], &layout, wanted),
-                    None => read_columns(&mut body.take(u64::from(tag.bytes)), &layout, wanted),
+        let columns = self.open(&entry).and_then(|mut body| {
+            if let Some(field) = entry.field {
+                read_array_header(&mut body, big_endian)?;
+                read_field_names(&mut body, big_endian)?;
+                for _ in 0..field {
+                    let tag = read_tag(&mut body, big_endian)?;
+                    skip(&mut body, u64::from(tag.bytes))?;
                 }
-            });
+                read_tag(&mut body, big_endian)?;
+            }
+            let (info, _) = read_array_header(&mut body, big_endian)?;
+            let tag = read_tag(&mut body, big_endian)?;
+            let kind = number_kind(tag.kind).ok_or_else(|| invalid("numbers of unknown type"))?;
+            let layout = Layout {
+                element: Element { kind, big_endian },
+                rows: info.rows,
+                columns: info.columns,
+                column_major: true,
+                justified_bytes: bytes,
+            };
+            match tag.small {
+                Some(data) => read_columns(&mut &data[..tag.bytes as usize], &layout, wanted),
+                None => read_columns(&mut body.take(u64::from(tag.bytes)), &layout, wanted),
+            }
+        });
         columns.map_err(|error| self.damaged(&error))
     }
 }
@@ -235,8 +250,56 @@ fn read_field(reader: &mut impl Read, big_endian: bool) -> io::Result<Vec<u8>> {
     Ok(data)
 }
 
-/// Flags, dimensions and name; leaves the reader at the numbers.
-fn read_array_header(reader: &mut impl Read, big_endian: bool) -> io::Result<ArrayInfo> {
+/// Names of the fields of a structure; leaves the reader at the first of them.
+fn read_field_names(reader: &mut impl Read, big_endian: bool) -> io::Result<Vec<String>> {
+    let length = read_field(reader, big_endian)?;
+    let &[a, b, c, d] = length.as_slice() else {
+        return Err(invalid("field names without a length"));
+    };
+    let length = word([a, b, c, d], big_endian) as usize;
+    let names = read_field(reader, big_endian)?;
+    if length == 0 || names.len() % length != 0 {
+        return Err(invalid("field names of another length than they say"));
+    }
+    let text = |name: &[u8]| {
+        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+        String::from_utf8_lossy(&name[..end]).into_owned()
+    };
+    Ok(names.chunks_exact(length).map(text).collect())
+}
+
+/// The fields of a structure, without reading their numbers. What is nested deeper is listed as unusable.
+fn read_fields(reader: &mut impl Read, big_endian: bool) -> io::Result<Vec<ArrayInfo>> {
+    let names = read_field_names(reader, big_endian)?;
+    let mut fields = Vec::new();
+    for name in names {
+        let tag = read_tag(reader, big_endian)?;
+        if tag.kind != MATRIX {
+            return Err(invalid("a field that is no array"));
+        }
+        let mut body = reader.take(u64::from(tag.bytes));
+        let mut info = match tag.bytes {
+            // An empty field is a tag alone.
+            0 => unusable(String::new(), "empty"),
+            _ => read_array_header(&mut body, big_endian)?.0,
+        };
+        info.name = name;
+        fields.push(info);
+        let rest = body.limit();
+        skip(&mut body, rest)?;
+    }
+    Ok(fields)
+}
+
+fn skip(reader: &mut impl Read, bytes: u64) -> io::Result<()> {
+    match io::copy(&mut reader.take(bytes), &mut io::sink())? == bytes {
+        true => Ok(()),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Flags, dimensions and name, and whether it is a single structure; leaves the reader at the numbers or fields.
+fn read_array_header(reader: &mut impl Read, big_endian: bool) -> io::Result<(ArrayInfo, bool)> {
     let flags = read_field(reader, big_endian)?;
     let &[a, b, c, d, ..] = flags.as_slice() else {
         return Err(invalid("array flags that are too short"));
@@ -245,7 +308,7 @@ fn read_array_header(reader: &mut impl Read, big_endian: bool) -> io::Result<Arr
     let class = flags & 0xff;
     // Opaque objects (class 17: tables, strings) have no dimensions and no plain name.
     if class == 17 {
-        return Ok(unusable(String::new(), "an object"));
+        return Ok((unusable(String::new(), "an object"), false));
     }
     let dimensions = read_field(reader, big_endian)?;
     let shape: Vec<u64> = dimensions
@@ -253,7 +316,8 @@ fn read_array_header(reader: &mut impl Read, big_endian: bool) -> io::Result<Arr
         .map(|d| u64::from(word([d[0], d[1], d[2], d[3]], big_endian)))
         .collect();
     let name = String::from_utf8_lossy(&read_field(reader, big_endian)?).into_owned();
-    Ok(match class {
+    let is_structure = class == 2 && shape.iter().all(|size| *size == 1);
+    let info = match class {
         6..=15 if flags & COMPLEX_FLAG != 0 => unusable(name, "a complex array"),
         6..=15 => ArrayInfo::numeric(name, &shape),
         1 => unusable(name, "a cell array"),
@@ -261,7 +325,8 @@ fn read_array_header(reader: &mut impl Read, big_endian: bool) -> io::Result<Arr
         4 => unusable(name, "text"),
         5 => unusable(name, "a sparse array"),
         _ => unusable(name, "an object"),
-    })
+    };
+    Ok((info, is_structure))
 }
 
 fn unusable(name: String, what: &str) -> ArrayInfo {

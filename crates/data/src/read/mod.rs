@@ -3,16 +3,23 @@
 mod arrays;
 mod columns;
 mod file;
+mod header;
 mod limit;
 mod mat;
 mod npy;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod rows;
+mod sampling;
+mod sheet;
 mod table;
 mod text;
 
 pub(crate) use columns::closest;
 pub use file::read;
 pub(crate) use file::{Source, read_sources};
+pub(crate) use header::split_unit;
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};
+pub use table::TimedTable;
+pub(crate) use table::timed_experiments;

@@ -58,9 +58,13 @@ pub enum Decimal {
 /// | `inputs` | columns named u, u1, u2… | input columns by name; an empty list means a time series without inputs |
 /// | `outputs` | columns named y, y1, y2… | output columns by name |
 /// | `experiment` | none | column whose value changes where a new experiment starts |
-/// | `sample_time` | none | seconds between samples, metadata |
+/// | `time` | a column named t, time, date… | column that says when samples were taken; an empty name for none |
+/// | `resample` | none | seconds between samples after resampling by the time column |
+/// | `sample_time` | from the time column | seconds between samples, metadata |
 /// | `delimiter` | by extension | one character between the cells of a text file: `,` for `.csv`, tab for `.tsv` |
 /// | `decimal` | `.` | decimal character of text files; with `,` the cells of a `.csv` file are separated by `;` |
+/// | `skip_rows` | 0 | lines of text files and rows of sheets in front of the column names |
+/// | `units` | from the file | units of channels by name; they win over the file's |
 /// | `missing` | `error` | what to do where a sample is missing |
 /// | `name` | stem of the first file | name of the data set |
 /// | `max_samples` | see below | most values that the chosen columns of a `.mat`, `.npz`, `.npy` or `.parquet` file may hold |
@@ -76,12 +80,20 @@ pub struct ReadOptions {
     pub outputs: Option<Vec<String>>,
     /// Experiment column.
     pub experiment: Option<String>,
+    /// Time column.
+    pub time: Option<String>,
+    /// Seconds between samples after resampling.
+    pub resample: Option<f64>,
     /// Seconds between samples.
     pub sample_time: Option<f64>,
     /// Character between cells of text files.
     pub delimiter: Option<char>,
     /// Decimal character of text files.
     pub decimal: Decimal,
+    /// Lines in front of the column names.
+    pub skip_rows: usize,
+    /// Units by channel name.
+    pub units: Vec<(String, String)>,
     /// What to do where a sample is missing.
     pub missing: MissingPolicy,
     /// Name of the data set.
@@ -97,6 +109,25 @@ pub enum Position {
     Line(u64),
     /// Row of an array or table; the first sample is 1.
     Row(u64),
+}
+
+impl Position {
+    /// The place `rows` further down.
+    #[must_use]
+    pub fn plus(self, rows: u64) -> Self {
+        match self {
+            Self::Line(line) => Self::Line(line + rows),
+            Self::Row(row) => Self::Row(row + rows),
+        }
+    }
+
+    /// The number of the line or row.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Line(number) | Self::Row(number) => number,
+        }
+    }
 }
 
 impl fmt::Display for Position {

@@ -3,18 +3,21 @@
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use parquet::basic::ConvertedType;
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::check_columns;
-use crate::read::columns::Selection;
+use crate::read::columns::{Selection, TimeChoice};
+use crate::read::header::Header;
 use crate::read::limit::Limit;
 use crate::read::options::{Position, ReadOptions};
-use crate::read::table::{Labels, Table, push};
+use crate::read::sampling::TimeColumn;
+use crate::read::table::{Labels, Table, check_value, push};
+use crate::time::Moment;
 
 /// Records decoded at a time.
 const BATCH: usize = 8192;
@@ -25,7 +28,7 @@ pub(super) fn read(
     handle: File,
     limit: &Limit<'_>,
     options: &ReadOptions,
-) -> Result<(Vec<String>, Selection, Table), DataError> {
+) -> Result<(Header, Selection, Table), DataError> {
     // The decoder asserts on some damaged files; a user's file must end in a message, not in a panic.
     catch_unwind(AssertUnwindSafe(|| read_unguarded(file, handle, limit, options)))
         .unwrap_or_else(|_| Err(malformed(file, "the file is damaged")))
@@ -36,13 +39,23 @@ fn read_unguarded(
     handle: File,
     limit: &Limit<'_>,
     options: &ReadOptions,
-) -> Result<(Vec<String>, Selection, Table), DataError> {
+) -> Result<(Header, Selection, Table), DataError> {
     let reader = SerializedFileReader::new(handle).map_err(|error| malformed(file, error))?;
     check_ranges(file, &reader)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
-    let selection = Selection::new(file, &names, options)?;
-    let chosen = selection.channels().chain(selection.experiment).count() as u64;
+    let header = Header::new(names);
+    let mut selection = Selection::new(file, &header, options)?;
+    find_timestamps(&schema, &mut selection, options);
+    let time = selection.time.filter(|time| {
+        let physical = schema.column(time.column).physical_type();
+        time.is_asked || matches!(physical, Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE)
+    });
+    let chosen = selection
+        .channels()
+        .chain(selection.experiment)
+        .chain(time.map(|time| time.column))
+        .count() as u64;
     // What the file says of its length is a claim: its pages may hold more.
     let claimed = reader.metadata().row_groups().iter().map(|group| group.num_rows());
     let claimed = claimed.fold(0_u64, |sum, rows| sum.saturating_add(rows.max(0) as u64));
@@ -89,8 +102,94 @@ fn read_unguarded(
             return Err(malformed(file, format!("its columns have {rows} and {row} rows")));
         }
     }
-    check_columns(file, &names, &selection, &columns, options.missing)?;
-    Ok((names, selection, Table { columns, labels }))
+    check_columns(file, &header, &selection, &columns, options.missing)?;
+    let time = match time {
+        Some(choice) => Some(read_time(file, &reader, &header, &choice, rows, options)?),
+        None => None,
+    };
+    let table = Table {
+        columns,
+        labels,
+        time,
+        first_row: Some(Position::Row(1)),
+        available: header.full.clone(),
+        warnings: Vec::new(),
+    };
+    Ok((header, selection, table))
+}
+
+/// Nanoseconds per unit of a column of timestamps.
+fn timestamp_unit(column: &ColumnDescriptor) -> Option<i128> {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Timestamp(timestamp)), _) => Some(match timestamp.unit {
+            TimeUnit::MILLIS => 1_000_000,
+            TimeUnit::MICROS => 1000,
+            TimeUnit::NANOS => 1,
+        }),
+        (_, ConvertedType::TIMESTAMP_MILLIS) => Some(1_000_000),
+        (_, ConvertedType::TIMESTAMP_MICROS) => Some(1000),
+        _ => None,
+    }
+}
+
+/// Where no name tells, the first column of timestamps that is not chosen is the time.
+fn find_timestamps(schema: &SchemaDescriptor, selection: &mut Selection, options: &ReadOptions) {
+    if selection.time.is_some() || options.time.is_some() {
+        return;
+    }
+    let chosen: Vec<usize> = selection.channels().chain(selection.experiment).collect();
+    let column = (0..schema.num_columns())
+        .filter(|column| !chosen.contains(column))
+        .find(|column| timestamp_unit(&schema.column(*column)).is_some());
+    selection.time = column.map(|column| TimeChoice {
+        column,
+        factor: 1.0,
+        is_asked: false,
+    });
+}
+
+fn read_time(
+    file: &str,
+    reader: &SerializedFileReader<File>,
+    header: &Header,
+    choice: &TimeChoice,
+    rows: usize,
+    options: &ReadOptions,
+) -> Result<TimeColumn, DataError> {
+    let column = reader.metadata().file_metadata().schema_descr().column(choice.column);
+    let unit = timestamp_unit(&column);
+    let universal =
+        matches!(column.logical_type_ref(), Some(LogicalType::Timestamp(stamp)) if stamp.is_adjusted_to_u_t_c);
+    let mut time = TimeColumn::new(header.full[choice.column].clone());
+    for_each_value(file, reader, choice.column, |value| {
+        let position = Position::Row(time.seconds.len() as u64 + 1);
+        let moment = match (value, unit) {
+            (Value::Number(number), Some(unit)) => Moment::from_nanoseconds(number as i128 * unit, universal),
+            (Value::Number(number), None) => {
+                let number = check_value(number, options.missing, file, &time.name, position)?;
+                (!number.is_nan()).then_some(Moment::Seconds(number * choice.factor))
+            }
+            (Value::Text(bytes), _) => Moment::parse_date(&String::from_utf8_lossy(bytes)),
+            (Value::Null, _) => None,
+        };
+        if moment.is_none() {
+            check_value(f64::NAN, options.missing, file, &time.name, position)?;
+        }
+        if !time.push(moment) {
+            return Err(malformed(
+                file,
+                format!("column '{}' mixes dates and numbers", time.name),
+            ));
+        }
+        Ok(())
+    })?;
+    match time.seconds.len() == rows {
+        true => Ok(time),
+        false => Err(malformed(
+            file,
+            format!("its columns have {rows} and {} rows", time.seconds.len()),
+        )),
+    }
 }
 
 /// The decoder asserts that chunks have sensible places; a damaged file must not get that far.

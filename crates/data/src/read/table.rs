@@ -1,17 +1,28 @@
 //! From chosen columns to experiments: the same for every format.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::dataset::Experiment;
 use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
-use crate::read::options::{MissingPolicy, Position};
+use crate::read::options::{MissingPolicy, Position, ReadOptions};
+use crate::read::sampling::{Even, Stretch, Tally, TimeColumn, even_stretches, resample};
+use crate::time::Moment;
 
 /// The chosen columns of one file, inputs before outputs. A missing sample is NaN.
 pub(super) struct Table {
     pub(super) columns: Vec<Vec<f64>>,
     /// First row and label of each experiment; empty where no experiment column was asked for.
     pub(super) labels: Labels,
+    /// When the rows were taken, where a column says so.
+    pub(super) time: Option<TimeColumn>,
+    /// Where the first row is in a user's file.
+    pub(super) first_row: Option<Position>,
+    /// Columns of the file, for messages.
+    pub(super) available: Vec<String>,
+    /// What the reader noticed.
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Runs of equal labels in an experiment column.
@@ -74,78 +85,250 @@ pub(super) fn check_value(
     })
 }
 
+/// A table in memory whose rows have times.
+#[derive(Clone, Debug)]
+pub struct TimedTable {
+    /// Name of the experiment.
+    pub name: String,
+    /// Inputs, then outputs.
+    pub columns: Vec<Vec<f64>>,
+    /// Times of the rows in nanoseconds since the start of 1970.
+    pub nanoseconds: Vec<i64>,
+    /// Whether these are of universal time; otherwise of some wall clock.
+    pub universal: bool,
+}
+
+/// The experiments of a table in memory, and what is worth telling about it.
+pub(crate) fn timed_experiments(
+    table: TimedTable,
+    source: &str,
+    inputs: usize,
+    options: &ReadOptions,
+    sample_time: &mut Option<f64>,
+) -> Result<(Vec<Experiment>, Vec<Warning>), DataError> {
+    for column in &table.columns {
+        for (row, value) in column.iter().enumerate() {
+            check_value(
+                *value,
+                options.missing,
+                source,
+                &table.name,
+                Position::Row(row as u64 + 1),
+            )?;
+        }
+    }
+    let mut time = TimeColumn::new("index");
+    for nanoseconds in &table.nanoseconds {
+        time.push(Moment::from_nanoseconds(i128::from(*nanoseconds), table.universal));
+    }
+    let rows = Table {
+        columns: table.columns,
+        labels: Labels::default(),
+        time: Some(time),
+        first_row: Some(Position::Row(1)),
+        available: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let pieces = rows.into_experiments(source, &table.name, inputs, options)?;
+    pieces.agree(source, "index", sample_time)?;
+    Ok((pieces.experiments, pieces.warnings))
+}
+
+/// Sample times that differ by less than this share are the same.
+const SAME_STEP: f64 = 0.01;
+
+impl Pieces {
+    /// Checks the step against what is known of it, or makes it known.
+    pub(super) fn agree(&self, file: &str, column: &str, sample_time: &mut Option<f64>) -> Result<(), DataError> {
+        let Some(found) = self.step else {
+            return Ok(());
+        };
+        let expected = *sample_time.get_or_insert(found);
+        match (found - expected).abs() > SAME_STEP * expected {
+            true => Err(FileProblem::SampleTimeConflict {
+                column: column.to_owned(),
+                found,
+                expected,
+            }
+            .of(file)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The experiments of a file.
+pub(super) struct Pieces {
+    pub(super) experiments: Vec<Experiment>,
+    pub(super) warnings: Vec<Warning>,
+    /// Seconds between samples, where a time column says so.
+    pub(super) step: Option<f64>,
+}
+
 impl Table {
-    /// Cuts at label changes and gaps. Columns move where nothing is cut; otherwise one column at a time is copied.
+    /// Cuts at label changes and gaps, and resamples where that is asked for. Columns move where nothing is cut; otherwise one
+    /// column at a time is copied.
     pub(super) fn into_experiments(
-        self,
+        mut self,
         file: &str,
         stem: &str,
         inputs: usize,
-    ) -> Result<(Vec<Experiment>, Option<Warning>), DataError> {
+        options: &ReadOptions,
+    ) -> Result<Pieces, DataError> {
         let rows = self.columns.first().map_or(0, Vec::len);
         if rows == 0 {
             return Err(FileProblem::NoRows.of(file));
         }
-        let mut borders = self.labels.runs;
+        let mut borders = std::mem::take(&mut self.labels.runs);
         if borders.is_empty() {
             borders.push((0, String::new()));
         }
-        let mut pieces: Vec<(String, usize, usize)> = Vec::new();
-        let mut missing_rows = 0;
-        for (index, (start, label)) in borders.iter().enumerate() {
+        let runs = borders.iter().enumerate().map(|(index, (start, label))| {
             let end = borders.get(index + 1).map_or(rows, |next| next.0);
-            let name = if label.is_empty() {
-                stem.to_owned()
-            } else {
-                format!("{stem}:{label}")
+            let name = match label.is_empty() {
+                true => stem.to_owned(),
+                false => format!("{stem}:{label}"),
             };
-            let (stretches, missing) = complete_stretches(&self.columns, *start, end);
-            missing_rows += missing;
-            let several = stretches.len() > 1;
-            for (piece, (start, end)) in stretches.into_iter().enumerate() {
-                let name = if several {
-                    format!("{name}#{}", piece + 1)
-                } else {
-                    name.clone()
-                };
-                pieces.push((name, start, end));
-            }
-        }
-        let warning = (missing_rows > 0).then(|| Warning::SplitAtGaps {
-            file: file.to_owned(),
-            missing_rows,
-            experiments: pieces.len(),
+            (name, *start..end)
         });
+        let runs: Vec<(String, Range<usize>)> = runs.collect();
+        match options.resample {
+            Some(step) => self.resampled(file, runs, inputs, (step, options)),
+            None => self.cut(file, runs, inputs, options.missing),
+        }
+    }
+
+    /// Where a row is, for messages.
+    fn position(first: Option<Position>) -> impl Fn(usize) -> Position {
+        move |row| first.unwrap_or(Position::Row(1)).plus(row as u64)
+    }
+
+    /// The samples as they are.
+    fn cut(
+        self,
+        file: &str,
+        runs: Vec<(String, Range<usize>)>,
+        inputs: usize,
+        policy: MissingPolicy,
+    ) -> Result<Pieces, DataError> {
+        let rows = self.columns.first().map_or(0, Vec::len);
+        let mut warnings = self.warnings;
+        let mut missing_rows = 0;
+        let mut pieces: Vec<(String, Stretch)> = Vec::new();
+        // One step for the whole file: all its labels together tell what is usual.
+        let mut complete: Vec<(usize, usize)> = Vec::new();
+        for (_, run) in &runs {
+            let (stretches, missing) = complete_stretches(&self.columns, self.time.as_ref(), run.start, run.end);
+            missing_rows += missing;
+            complete.extend(stretches);
+        }
+        let even = match &self.time {
+            Some(time) => even_stretches(file, time, &complete, Self::position(self.first_row), policy)?,
+            None => Even::without_time(&complete),
+        };
+        let mut stretches = even.stretches.into_iter().peekable();
+        for (name, run) in runs {
+            let mut of_run = Vec::new();
+            while let Some(stretch) = stretches.next_if(|stretch| stretch.start < run.end) {
+                of_run.push(stretch);
+            }
+            pieces.extend(numbered(&name, of_run));
+        }
+        if missing_rows > 0 {
+            warnings.push(Warning::SplitAtGaps {
+                file: file.to_owned(),
+                missing_rows,
+                experiments: pieces.len(),
+            });
+        }
+        warnings.extend(even.warning);
         if pieces.is_empty() {
             return Err(FileProblem::NoRows.of(file));
         }
-        let whole = matches!(pieces.as_slice(), [(_, 0, end)] if *end == rows);
+        let whole = matches!(pieces.as_slice(), [(_, Stretch { start: 0, end, .. })] if *end == rows);
         let mut per_piece: Vec<Vec<Vec<f64>>> = pieces.iter().map(|_| Vec::new()).collect();
         for mut column in self.columns {
             if whole {
                 column.shrink_to_fit();
                 per_piece[0].push(column);
             } else {
-                for (columns, (_, start, end)) in per_piece.iter_mut().zip(&pieces) {
-                    columns.push(column[*start..*end].to_vec());
+                for (columns, (_, stretch)) in per_piece.iter_mut().zip(&pieces) {
+                    columns.push(column[stretch.start..stretch.end].to_vec());
                 }
             }
         }
-        let experiments = pieces.into_iter().zip(per_piece).map(|((name, ..), mut columns)| {
+        let experiments = pieces.into_iter().zip(per_piece).map(|((name, stretch), mut columns)| {
             let outputs = columns.split_off(inputs);
             Experiment::new(name, columns, outputs)
+                .with_time(stretch.time)
+                .with_first_row(self.first_row.map(|first| first.plus(stretch.start as u64)))
         });
-        Ok((experiments.collect(), warning))
+        Ok(Pieces {
+            experiments: experiments.collect(),
+            warnings,
+            step: even.step,
+        })
+    }
+
+    /// The samples on a new grid.
+    fn resampled(
+        self,
+        file: &str,
+        runs: Vec<(String, Range<usize>)>,
+        inputs: usize,
+        (step, options): (f64, &ReadOptions),
+    ) -> Result<Pieces, DataError> {
+        if !(step.is_finite() && step > 0.0) {
+            return Err(DataError::ResampleStep { found: step });
+        }
+        let Some(time) = &self.time else {
+            let available = self.available;
+            return Err(FileProblem::ResampleWithoutTime { available }.of(file));
+        };
+        let mut tally = Tally::default();
+        let mut experiments = Vec::new();
+        for (name, rows) in runs {
+            let position = Self::position(self.first_row);
+            let stretches = resample(file, time, &self.columns, rows, position, (step, options), &mut tally)?;
+            for (name, (axis, mut columns)) in numbered(&name, stretches) {
+                let outputs = columns.split_off(inputs);
+                experiments.push(Experiment::new(name, columns, outputs).with_time(axis));
+            }
+        }
+        if experiments.is_empty() {
+            return Err(FileProblem::NoRows.of(file));
+        }
+        let mut warnings = self.warnings;
+        warnings.push(tally.warning(file, &time.name, step));
+        Ok(Pieces {
+            experiments,
+            warnings,
+            step: Some(step),
+        })
     }
 }
 
-/// Ranges of `start..end` in which no column is NaN, and the number of rows left out.
-fn complete_stretches(columns: &[Vec<f64>], start: usize, end: usize) -> (Vec<(usize, usize)>, usize) {
+/// Names of the stretches of one experiment: its own, with a number where there are several.
+fn numbered<T>(name: &str, stretches: Vec<T>) -> Vec<(String, T)> {
+    let several = stretches.len() > 1;
+    let named = stretches.into_iter().enumerate().map(|(index, stretch)| match several {
+        true => (format!("{name}#{}", index + 1), stretch),
+        false => (name.to_owned(), stretch),
+    });
+    named.collect()
+}
+
+/// Ranges of `start..end` in which neither a column nor the time is NaN, and the number of rows left out.
+fn complete_stretches(
+    columns: &[Vec<f64>],
+    time: Option<&TimeColumn>,
+    start: usize,
+    end: usize,
+) -> (Vec<(usize, usize)>, usize) {
     let mut stretches = Vec::new();
     let mut missing = 0;
     let mut begun = None;
     for row in start..end {
-        if columns.iter().any(|column| column[row].is_nan()) {
+        if columns.iter().any(|column| column[row].is_nan()) || time.is_some_and(|time| time.seconds[row].is_nan()) {
             missing += 1;
             if let Some(first) = begun.take() {
                 stretches.push((first, row));

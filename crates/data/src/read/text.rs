@@ -1,4 +1,4 @@
-//! Text tables with a header row: `.csv` and `.tsv`.
+//! Text tables with a header row: `.csv`, `.tsv`, `.txt` and `.dat`.
 //!
 //! Read line by line, so that messages carry the editor's line number whatever the line ends and blank lines are, and
 //! so that memory holds the chosen columns and one line.
@@ -10,120 +10,113 @@
 
 use std::io::BufRead;
 
-use crate::error::{DataError, FileError, FileProblem, NotANumberCause};
+use crate::error::{DataError, FileError, FileProblem};
 use crate::read::columns::Selection;
-use crate::read::options::{Decimal, MissingPolicy, Position, ReadOptions};
-use crate::read::table::{Labels, Table, check_value, push};
+use crate::read::header::Header;
+use crate::read::options::{Decimal, Position, ReadOptions};
+use crate::read::rows::{Cells, Rows, is_decimal_comma};
+use crate::read::table::Table;
 
 /// A line longer than this is not a table row.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// Reads the chosen columns; also returns their names, inputs first.
+/// What stands between cells. A blank stands for any number of blanks and tabs.
+#[derive(Clone, Copy)]
+pub(super) enum Delimiter {
+    /// The user says so.
+    Given(char),
+    /// It is usual for such files; a file may say otherwise.
+    Usual(char),
+    /// The header tells.
+    Guessed,
+}
+
+/// How a text file is written.
+pub(super) struct TextForm {
+    pub(super) delimiter: Delimiter,
+    pub(super) decimal: Decimal,
+    /// Lines in front of the column names.
+    pub(super) skip_rows: usize,
+}
+
+/// Reads the chosen columns; also returns the header.
 pub(super) fn read(
     file: &str,
     reader: impl BufRead,
-    delimiter: char,
-    decimal: Decimal,
+    form: &TextForm,
     options: &ReadOptions,
-) -> Result<(Vec<String>, Selection, Table), DataError> {
+) -> Result<(Header, Selection, Table), DataError> {
     let mut lines = Lines {
         file,
         reader,
         line: 0,
         buffer: Vec::new(),
     };
+    let decimal = form.decimal;
+    let mut kind = form.delimiter;
     let header = loop {
+        let line = lines.line;
         match lines.next_line()? {
             None => return Err(FileProblem::EmptyFile.of(file)),
-            Some(text) if text.trim().is_empty() => {}
-            Some(text) => break text.trim_start_matches('\u{feff}').to_owned(),
+            Some(text) => {
+                let text = text.trim_start_matches('\u{feff}');
+                let declared = (line == 0).then(|| declared_delimiter(text)).flatten();
+                if let (Some(character), Delimiter::Usual(_) | Delimiter::Guessed) = (declared, kind) {
+                    kind = Delimiter::Given(character);
+                }
+                if (line as usize) < form.skip_rows || declared.is_some() || text.trim().is_empty() {
+                    continue;
+                }
+                break text.to_owned();
+            }
         }
+    };
+    let delimiter = match kind {
+        Delimiter::Given(character) | Delimiter::Usual(character) => character,
+        Delimiter::Guessed => guess_delimiter(&header),
     };
     let names: Vec<String> = split_cells(&header, delimiter);
     if let Err(error) = check_header(file, lines.line, &header, &names, delimiter) {
         return Err(with_decimal_comma(error, &mut lines, decimal));
     }
-    let selection = Selection::new(file, &names, options)?;
-    let chosen: Vec<usize> = selection.channels().collect();
-    let mut table = Table {
-        columns: vec![Vec::new(); chosen.len()],
-        labels: Labels::default(),
-    };
-    let mut blank_line = None;
-    let mut row = 0;
+    let mut rows = Rows::new(file, names, decimal, options)?;
+    let width = rows.width();
     while let Some(text) = lines.next_line()? {
-        if text.trim().is_empty() {
-            blank_line.get_or_insert(lines.line);
+        let text = text.to_owned();
+        let position = Position::Line(lines.line);
+        let cells = cells_of(&text, delimiter);
+        if text.trim().is_empty() || (cells.is_blank() && width > 1) {
+            rows.blank(position);
             continue;
         }
-        let text = text.to_owned();
-        // Blank lines at the end mean nothing; before another row they are missing samples.
-        if let Some(line) = blank_line.take() {
-            if options.missing == MissingPolicy::Error {
-                return Err(FileProblem::BlankLine { line }.of(file));
-            }
-            table.columns.iter_mut().for_each(|column| push(column, f64::NAN));
-            row += 1;
-        }
-        let position = Position::Line(lines.line);
-        let cells = Cells::new(&text, delimiter);
-        if cells.len() != names.len() {
+        if cells.len() != width {
             return Err(FileProblem::RaggedRow {
                 line: lines.line,
-                expected: names.len(),
+                expected: width,
                 found: cells.len(),
-                decimal_commas: delimiter == ',' && cells.len() == 2 * names.len(),
+                decimal_commas: delimiter == ',' && cells.len() == 2 * width,
             }
             .of(file));
         }
-        for (column, &index) in table.columns.iter_mut().zip(&chosen) {
-            let value = parse(cells.get(index), decimal, file, &names[index], position)?;
-            push(
-                column,
-                check_value(value, options.missing, file, &names[index], position)?,
-            );
-        }
-        if let Some(index) = selection.experiment {
-            table.labels.push(row, cells.get(index), file, position)?;
-        }
-        row += 1;
+        rows.push(&cells, position)?;
     }
-    Ok((names, selection, table))
+    Ok(rows.finish())
 }
 
-fn parse(cell: &str, decimal: Decimal, file: &str, column: &str, position: Position) -> Result<f64, DataError> {
-    if cell.is_empty()
-        || ["nan", "na", "n/a", "null"]
-            .iter()
-            .any(|word| cell.eq_ignore_ascii_case(word))
-    {
-        return Ok(f64::NAN);
-    }
-    let parsed = match decimal {
-        Decimal::Point => cell.parse().ok(),
-        // A point in such a file may group thousands: better refuse 1.234 than read it as a little more than one.
-        Decimal::Comma if cell.contains('.') => None,
-        Decimal::Comma if cell.contains(',') => cell.replacen(',', ".", 1).parse().ok(),
-        Decimal::Comma => cell.parse().ok(),
-    };
-    parsed.ok_or_else(|| {
-        FileProblem::NotANumber {
-            position,
-            column: column.to_owned(),
-            found: cell.chars().take(40).collect(),
-            cause: match decimal {
-                Decimal::Point if is_decimal_comma(cell) => NotANumberCause::DecimalComma,
-                Decimal::Comma if cell.contains('.') => NotANumberCause::DecimalPoint,
-                _ => NotANumberCause::Unknown,
-            },
-        }
-        .of(file)
-    })
+/// The character that a first line `sep=;` announces, as Excel writes and reads it.
+fn declared_delimiter(line: &str) -> Option<char> {
+    let line = line.trim_matches('"');
+    let rest = line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep="));
+    let mut characters = rest.and(line.get(4..))?.chars();
+    characters.next().filter(|_| characters.next().is_none())
 }
 
-/// Whether the cell is a number once its only comma is a point.
-fn is_decimal_comma(cell: &str) -> bool {
-    cell.contains(',') && !cell.contains('.') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
+/// The most likely character between the names of a header; blanks where there is no other.
+fn guess_delimiter(header: &str) -> char {
+    let found = ['\t', ';', ',']
+        .into_iter()
+        .find(|character| header.contains(*character));
+    found.unwrap_or(' ')
 }
 
 /// A file with another delimiter often has decimal commas as well: the first row tells, so that one message says both.
@@ -179,33 +172,13 @@ fn check_header(file: &str, line: u64, header: &str, names: &[String], delimiter
     Ok(())
 }
 
-/// Cells of one line without an allocation per cell; quoted cells take the slow path.
-enum Cells<'a> {
-    Plain(Vec<&'a str>),
-    Quoted(Vec<String>),
-}
-
-impl<'a> Cells<'a> {
-    fn new(text: &'a str, delimiter: char) -> Self {
-        if text.contains('"') {
-            Self::Quoted(split_cells(text, delimiter))
-        } else {
-            Self::Plain(text.split(delimiter).map(str::trim).collect())
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Plain(cells) => cells.len(),
-            Self::Quoted(cells) => cells.len(),
-        }
-    }
-
-    fn get(&self, index: usize) -> &str {
-        match self {
-            Self::Plain(cells) => cells[index],
-            Self::Quoted(cells) => &cells[index],
-        }
+fn cells_of(text: &str, delimiter: char) -> Cells<'_> {
+    if text.contains('"') {
+        Cells::Owned(split_cells(text, delimiter))
+    } else if delimiter == ' ' {
+        Cells::Plain(text.split_whitespace().collect())
+    } else {
+        Cells::Plain(text.split(delimiter).map(str::trim).collect())
     }
 }
 
@@ -222,11 +195,14 @@ fn split_cells(text: &str, delimiter: char) -> Vec<String> {
                 cells[last].push('"');
             }
             '"' => quoted = !quoted,
-            c if c == delimiter && !quoted => cells.push(String::new()),
+            c if (c == delimiter || (delimiter == ' ' && c == '\t')) && !quoted => cells.push(String::new()),
             c => cells[last].push(c),
         }
     }
     cells.iter_mut().for_each(|cell| *cell = cell.trim().to_owned());
+    if delimiter == ' ' {
+        cells.retain(|cell| !cell.is_empty());
+    }
     cells
 }
 

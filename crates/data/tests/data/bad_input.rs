@@ -119,7 +119,7 @@ fn text_shape() {
     );
     assert_eq!(
         csv(b"\xff\xfeu\0,\0y\0"),
-        "a.csv: line 1 is not UTF-8 text: save the file as UTF-8"
+        "a.csv: no rows: expected at least one complete sample"
     );
     assert_eq!(
         csv("0.1,0.2\n0.3,0.4\n"),
@@ -254,11 +254,13 @@ fn paths() {
     assert_eq!(error("none.csv"), "none.csv: no such file");
     fs::create_dir(folder.path().join("sub.csv")).expect("creates");
     assert_eq!(error("sub.csv"), "sub.csv: this is a folder, expected a file");
-    fs::write(folder.path().join("a.xlsx"), "x").expect("writes");
+    fs::write(folder.path().join("a.docx"), "x").expect("writes");
     assert_eq!(
-        error("a.xlsx"),
-        "a.xlsx: unknown file type 'xlsx': expected .csv, .tsv, .mat, .npz, .npy or .parquet"
+        error("a.docx"),
+        "a.docx: unknown file type 'docx': expected .csv, .tsv, .txt, .xlsx, .mat, .npz, .npy or .parquet"
     );
+    fs::write(folder.path().join("a.xlsx"), "x").expect("writes");
+    assert!(error("a.xlsx").starts_with("a.xlsx: not a readable spreadsheet file: "));
     let nothing: [&str; 0] = [];
     assert_eq!(
         read(&nothing, &ReadOptions::default())

@@ -5,9 +5,11 @@ mod bad_input;
 mod bombs;
 mod damage;
 mod known;
+mod messy;
 mod properties;
 mod readers;
 mod synthetic;
+mod time;
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 >>> from intervalid import AutoModel, load_data
 >>> dryer = load_data("hair-dryer")                     # or your own arrays u and y
->>> model = AutoModel(model="arx").fit(dryer[:500])
+>>> model = AutoModel(model="arx", split=(0.8, 0.2, 0)).fit(dryer[:500])
 >>> band = model.predict(dryer[500:])
 >>> band
 Prediction(500 samples of 'y', 90 % band, the first 2 known)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .errors import NonFiniteError, NotNumericError, ShapeError
+from .errors import ChannelsError, NonFiniteError, NotNumericError, ShapeError
 
 #: An array or a table of one experiment, or a list of them.
 ArrayLike: TypeAlias = Any
@@ -110,10 +110,17 @@ def _numeric(data: Any, what: str) -> Any:
         raise NonFiniteError(f"{what}: some samples are masked: fill them, or cut the record there into experiments")
     if array.dtype in (np.float64, np.float32):
         return array
+    if array.dtype.kind in "mM":
+        raise NotNumericError(
+            f"{what}: {array.dtype} values are times, not numbers: make them the index of the table, which gives the sample time, "
+            "or leave them out"
+        )
     if array.dtype.kind == "c":
         raise NotNumericError(f"{what}: Complex data not supported: expected real numbers")
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
+    if array.dtype == object and any(hasattr(item, "isoformat") for item in array.ravel()[:1]):
+        raise NotNumericError(f"{what}: dates are not numbers: make them the index of the table, or leave them out")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -162,4 +169,69 @@ def names_of(tables: Sequence[Table], letter: str, what: str) -> list[str]:
             if names != named[0]:
                 raise ShapeError(f"{what}: experiment {number} has columns {names}, the first one {named[0]}")
         return named[0]
+    return default_names(count, letter)
+
+
+def default_names(count: int, letter: str) -> list[str]:
+    """What channels without names are called."""
     return [letter] if count == 1 else [f"{letter}{index + 1}" for index in range(count)]
+
+
+def _bare(name: str) -> str:
+    """``level`` of ``level [m]``."""
+    bare, bracket, unit = name.removesuffix("]").rpartition("[")
+    return bare.rstrip() if name.endswith("]") and bracket and unit and bare.strip() else name
+
+
+def by_name(found: Sequence[str] | None, wanted: Sequence[str], letter: str, what: str) -> list[int] | None:
+    """Which column is which channel of a model, by name; None where a side has no names and the order counts.
+
+    Default names are no names on the side of the model: it was fitted to plain arrays.
+    """
+    if found is None:
+        return None
+    places = {_bare(name): place for place, name in reversed(list(enumerate(found)))}
+    places |= {name: place for place, name in reversed(list(enumerate(found)))}
+    keys = [name if name in places else _bare(name) for name in wanted]
+    if all(key in places for key in keys):
+        return [places[key] for key in keys]
+    if list(wanted) == default_names(len(wanted), letter) and not any(key in places for key in keys):
+        return None
+    missing = ", ".join(name for name, key in zip(wanted, keys, strict=True) if key not in places)
+    raise ChannelsError(
+        f"The feature names should match those that were passed during fit: {what} has no column {missing}; it has "
+        f"{', '.join(found)}"
+    )
+
+
+def times_of(index: Any) -> tuple[npt.NDArray[np.int64], bool] | None:
+    """Nanoseconds since 1970 of a pandas index of dates, and whether it knows its time zone."""
+    if getattr(getattr(index, "dtype", None), "kind", "") != "M":
+        return None
+    universal = getattr(index, "tz", None) is not None
+    values = index.tz_convert("UTC").tz_localize(None) if universal else index
+    return np.asarray(values, dtype="datetime64[ns]").astype(np.int64), universal
+
+
+def check_order(index: Any, what: str) -> None:
+    """Refuses rows whose labels say that they are not in the order of time."""
+    kind = getattr(getattr(index, "dtype", None), "kind", "")
+    advice = "folds must not be shuffled (use KFold(shuffle=False) or TimeSeriesSplit)"
+    if kind and kind in "iufM" and not getattr(index, "is_monotonic_increasing", True):
+        raise ShapeError(f"{what}: its index does not rise, so the rows are not in the order of time: sort them; {advice}")
+    if kind and kind in "iu" and len(index) > 2:
+        # scikit-learn sorts the rows of a shuffled fold: what tells is that rows are missing everywhere.
+        steps = np.diff(np.asarray(index))
+        holes = int(np.count_nonzero(steps != np.median(steps)))
+        if holes > max(3, len(index) // 20):
+            raise ShapeError(f"{what}: its index has {holes} holes in {len(index)} rows, so these are no neighbours in time; {advice}")
+
+
+def check_orientation(item: Table, what: str) -> None:
+    """Refuses tables with more channels than samples: they lie on their side."""
+    samples, channels = item.samples, len(item.columns)
+    if channels > samples > 0:
+        raise ShapeError(
+            f"{what} has {samples} sample{'s' if samples > 1 else ''} of {channels} channels: time runs down the rows; is it "
+            f"transposed? Give {what}.T"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import html
 import inspect
 import os
 import warnings
@@ -12,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Table, experiments, is_several
+from ._arrays import ArrayLike, Table, by_name, experiments, is_several, times_of
 from ._progress import Observer
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
@@ -29,7 +30,7 @@ Self = TypeVar("Self", bound="Estimator")
 _MODEL_FILE = "model.safetensors"
 
 # Parameters that are not settings of the model.
-_NOT_SETTINGS = ("split", "calibrate", "budget", "n_jobs", "verbose", "callbacks")
+_NOT_SETTINGS = ("split", "calibrate", "budget", "n_jobs", "verbose", "callbacks", "random_state")
 
 
 class Estimator:
@@ -43,6 +44,16 @@ class Estimator:
     n_jobs: int | None
     verbose: bool | int
     callbacks: Sequence[Callback]
+
+    def __new__(cls: type[Self], *args: Any, **parameters: Any) -> Self:
+        """Names the parameter that a misspelt one may mean."""
+        known = cls._parameters()
+        for name in parameters:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument '{name}': {hint}")
+        return super().__new__(cls)
 
     # Parameters -------------------------------------------------------------------------------------------------------
 
@@ -71,6 +82,11 @@ class Estimator:
     def _settings(self) -> dict[str, Any]:
         """The parameters that are settings of the model, as the library takes them; None is left to the preset."""
         settings = {name: value for name, value in self.get_params().items() if name not in _NOT_SETTINGS}
+        random_state = getattr(self, "random_state", None)
+        if random_state is not None:
+            if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
+                raise OptionError(f"random_state = {random_state!r}: expected a whole number, or None for the seed")
+            settings["seed"] = int(random_state)
         if not self._is_search:
             settings["model"] = self._kinds[0]
         lags = settings.get("lags")
@@ -86,6 +102,36 @@ class Estimator:
         return settings
 
     def __repr__(self) -> str:
+        code = self._code()
+        return f"{code}, fitted: {self._found()}" if hasattr(self, "model_") else code
+
+    def _found(self) -> str:
+        """What a fit found, in a few words."""
+        model = self._fitted()
+        inputs = ", ".join(name for name, _ in model.inputs) or "its own past"
+        every = "" if model.sample_time is None else f", one sample every {model.sample_time:g} s"
+        share = f"{100 * self.config_['coverage']:g} % band"
+        return f"{model.kind} with lags {self.lags_}, {', '.join(self.output_names_)} from {inputs}, {share}{every}"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, with the metrics of the test part where the fit had one."""
+        if not hasattr(self, "model_"):
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        rows = [("model", self._found())]
+        test = (self.result_.get("test") if self.__dict__.get("_fit") is not None else None) or {}
+        for key, label in (("fit_percent", "fit (%)"), ("picp", "share inside"), ("pinaw", "width of the band / range")):
+            value = test.get(key)
+            per_output = value if isinstance(value, dict) else {"": value}
+            shown = ", ".join(
+                f"{name} {number:.3g}".strip() for name, number in per_output.items() if number is not None and name != "all"
+            )
+            if shown:
+                rows.append((f"test part, {label}", shown))
+        cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
+        return f"<table><caption><code>{html.escape(self._code())}</code></caption>{cells}</table>"
+
+    def _code(self) -> str:
+        """The expression that makes such an estimator."""
         defaults = self._parameters()
         changed = (
             f"{name}={value!r}"
@@ -115,7 +161,8 @@ class Estimator:
 
         u and y are arrays or tables (NumPy, pandas, polars, Arrow), or lists of them: several experiments. A :class:`Record`
         is both in one. ``None`` for u is a time series without inputs. The samples are split in the order of time as the
-        parameter ``split`` says; by default the last fifth is for choosing the epoch, and nothing is left out as a test.
+        parameter ``split`` says: by default 60 % train, the next 10 % choose the epoch, and the last 30 % are left out as an honest
+        test, which :attr:`result_` and :meth:`report` judge by. ``split=(0.9, 0.1, 0)`` fits to everything.
         ``sample_time`` in seconds and ``name`` are for plots and reports.
 
         Ctrl-C stops training with the best epoch so far, and a search with the best linear model: the estimator is fitted, and
@@ -224,21 +271,21 @@ class Estimator:
         need = model.initial_outputs
         if isinstance(u, Record):
             several = len(u._record.experiments) > 1
-            inputs = experiments(u.u, "u") if u.inputs else [Table([], None) for _ in u._record.experiments]
+            inputs, outputs = self._reordered(u)
             lengths = [length for _, length in u._record.experiments]
             if y0 is None:
-                outputs = u.y if several else [u.y]
-                y0 = [array[:need] for array in outputs] if several else outputs[0][:need]
+                starts = [Table([column[:need] for column in item.columns], None) for item in outputs]
         else:
             several = is_several(u)
             inputs = [self._select(item) for item in experiments(u, "u")]
             lengths = [item.samples for item in inputs]
-        if y0 is None:
+        if y0 is not None:
+            starts = [self._select(item, "y") for item in experiments(y0, "y0")]
+        elif not isinstance(u, Record):
             raise InitialOutputsError(
                 f"predict needs y0: the first {need} measured output{'s' if need > 1 else ''}, such as y0=y[:{need}], "
                 "which the simulation starts from"
             )
-        starts = experiments(y0, "y0")
         if len(starts) != len(inputs):
             raise ShapeError(f"u has {len(inputs)} experiments, y0 has {len(starts)}: expected as many")
         columns, segments = [], []
@@ -334,10 +381,12 @@ class Estimator:
 
     def _measured(self, u: ArrayLike | Record, y: ArrayLike | None) -> tuple[_intervalid.Record, bool]:
         if isinstance(u, Record):
-            return u._record, len(u._record.experiments) > 1
+            several = len(u._record.experiments) > 1
+            one, other = self._reordered(u)
+            return self._own_record([item.columns for item in one], [item.columns for item in other]), several
         if y is None:
             raise ShapeError("y is missing: give the measured outputs")
-        outputs = [item.columns for item in experiments(y, "y")]
+        outputs = [self._select(item, "y").columns for item in experiments(y, "y")]
         if u is None:
             inputs: list[list[Any]] = [[] for _ in outputs]
         else:
@@ -367,18 +416,35 @@ class Estimator:
         ]
         return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows)
 
-    def _select(self, item: Table) -> Table:
-        """The model's inputs by name, where both sides have names."""
-        if item.names is None or not hasattr(self, "feature_names_in_"):
-            return item
-        wanted = list(self.feature_names_in_)
-        missing = [name for name in wanted if name not in item.names]
-        if missing:
+    def _select(self, item: Table, letter: str = "u") -> Table:
+        """The model's channels by name, where both sides have names."""
+        model = self._fitted()
+        wanted = [name for name, _ in (model.inputs if letter == "u" else model.outputs)]
+        self._check_rate(item)
+        places = by_name(item.names, wanted, letter, letter)
+        return item if places is None else Table([item.columns[place] for place in places], wanted, item.index)
+
+    def _check_rate(self, item: Table) -> None:
+        """Refuses a table whose index says that it was sampled at another rate than the record of the fit."""
+        expected, times = self._fitted().sample_time, times_of(item.index)
+        if expected is None or times is None or len(times[0]) < 3:
+            return
+        found = float(np.median(np.diff(times[0]))) / 1e9
+        if abs(found - expected) > 0.01 * expected:
             raise ChannelsError(
-                f"The feature names should match those that were passed during fit: u has no column {', '.join(missing)}; "
-                f"it has {', '.join(item.names)}"
+                f"the model was fitted on samples every {expected:g} s, the data have one every {found:g} s: resample them"
             )
-        return Table([item.columns[item.names.index(name)] for name in wanted], wanted, item.index)
+
+    def _reordered(self, record: Record) -> tuple[list[Table], list[Table]]:
+        """Inputs and outputs of a record in the model's order."""
+        tables: tuple[list[Table], list[Table]] = ([], [])
+        handle = record._record
+        for number in range(len(handle.experiments)):
+            inputs = [handle.input(number, channel) for channel in range(len(handle.inputs))]
+            outputs = [handle.output(number, channel) for channel in range(len(handle.outputs))]
+            tables[0].append(self._select(Table(inputs, record.inputs if record.named_inputs else None), "u"))
+            tables[1].append(self._select(Table(outputs, record.outputs if record.named_outputs else None), "y"))
+        return tables
 
     def _prediction(self, run: dict[str, Any], start: Table, length: int, index: Any) -> Prediction:
         model = self._fitted()
@@ -457,7 +523,7 @@ class Estimator:
         test = None
         if u is not None or y is not None:
             test = self._measured(u, y)[0]
-        fit.report(path, test=test, code=f"{self!r}.fit(u, y)", threads=self._threads())
+        fit.report(path, test=test, code=f"{self._code()}.fit(u, y)", threads=self._threads())
 
     def __getstate__(self) -> dict[str, Any]:
         # The record of the fit stays behind: pickles are of models.

@@ -68,6 +68,9 @@ class Record:
         sample_time: float | None,
         experiments: Sequence[tuple[str, Sequence[npt.NDArray[Any]], Sequence[npt.NDArray[Any]]]],
         known: str | None = None,
+        times: Sequence[tuple[npt.NDArray[np.int64], bool]] | None = None,
+        split_at_gaps: bool = False,
+        resample: float | None = None,
     ) -> Record: ...
     @staticmethod
     def load(
@@ -81,7 +84,14 @@ class Record:
         decimal_comma: bool = False,
         split_at_gaps: bool = False,
         data_dir: str | os.PathLike[str] | None = None,
+        time: str | None = None,
+        resample: float | None = None,
+        skip_rows: int = 0,
+        units: Sequence[tuple[str, str]] = ...,
     ) -> Record: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def start(self, experiment: int) -> tuple[str | None, int | None]: ...
     @property
     def known(self) -> str | None: ...
     @property

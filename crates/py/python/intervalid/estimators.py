@@ -45,8 +45,9 @@ class _IntervalNetwork(Estimator):
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
+        random_state: int | None = None,
         calibrate: bool = False,
-        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        split: tuple[float, float, float] = (0.6, 0.1, 0.3),
         n_jobs: int | None = None,
         verbose: bool | int = False,
         callbacks: Sequence[Callback] = (),
@@ -83,6 +84,7 @@ class _IntervalNetwork(Estimator):
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
+        self.random_state = random_state
         self.calibrate = calibrate
         self.split = split
         self.n_jobs = n_jobs
@@ -112,8 +114,9 @@ class _BayesianNetwork(Estimator):
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
+        random_state: int | None = None,
         calibrate: bool = False,
-        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        split: tuple[float, float, float] = (0.6, 0.1, 0.3),
         n_jobs: int | None = None,
         verbose: bool | int = False,
         callbacks: Sequence[Callback] = (),
@@ -136,6 +139,7 @@ class _BayesianNetwork(Estimator):
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
+        self.random_state = random_state
         self.calibrate = calibrate
         self.split = split
         self.n_jobs = n_jobs
@@ -165,8 +169,9 @@ class _DropoutNetwork(Estimator):
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
+        random_state: int | None = None,
         calibrate: bool = False,
-        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        split: tuple[float, float, float] = (0.6, 0.1, 0.3),
         n_jobs: int | None = None,
         verbose: bool | int = False,
         callbacks: Sequence[Callback] = (),
@@ -189,6 +194,7 @@ class _DropoutNetwork(Estimator):
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
+        self.random_state = random_state
         self.calibrate = calibrate
         self.split = split
         self.n_jobs = n_jobs
@@ -217,8 +223,9 @@ class _EnsembleNetwork(Estimator):
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
+        random_state: int | None = None,
         calibrate: bool = False,
-        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        split: tuple[float, float, float] = (0.6, 0.1, 0.3),
         n_jobs: int | None = None,
         verbose: bool | int = False,
         callbacks: Sequence[Callback] = (),
@@ -240,6 +247,7 @@ class _EnsembleNetwork(Estimator):
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
+        self.random_state = random_state
         self.calibrate = calibrate
         self.split = split
         self.n_jobs = n_jobs
@@ -283,6 +291,8 @@ margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
         Type of the numbers.
     seed : int
         Seed of everything random: the same seed gives the same bits.
+    random_state : int or None
+        The seed as scikit-learn spells it; it wins over ``seed``.
     calibrate : bool
         Scale the band on blocks that models of the same settings are fitted without; takes five more fits.
     split : (training, validation, test)
@@ -317,7 +327,7 @@ margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
     >>> u, y = dryer.u, dryer.y
     >>> model = IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3, seed=1)
     >>> model.fit(u[:500], y[:500])
-    IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3)
+    IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3), fitted: inode with lags (2, 2, 3), y from u, 90 % band
     >>> band = model.predict(u[500:], y0=y[500:501])
     >>> band.mean.shape, band.known
     ((500,), 1)
@@ -427,8 +437,9 @@ class ARX(Estimator):
         coverage: float = 0.9,
         lag_search: bool | None = None,
         seed: int = 1,
+        random_state: int | None = None,
         calibrate: bool = False,
-        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        split: tuple[float, float, float] = (0.6, 0.1, 0.3),
         n_jobs: int | None = None,
         verbose: bool | int = False,
         callbacks: Sequence[Callback] = (),
@@ -438,6 +449,7 @@ class ARX(Estimator):
         self.coverage = coverage
         self.lag_search = lag_search
         self.seed = seed
+        self.random_state = random_state
         self.calibrate = calibrate
         self.split = split
         self.n_jobs = n_jobs
@@ -492,7 +504,8 @@ class AutoModel(Estimator):
         budget: float | None = None,
         precision: str = "f32",
         seed: int = 1,
-        split: tuple[float, float, float] = (0.8, 0.2, 0.0),
+        random_state: int | None = None,
+        split: tuple[float, float, float] = (0.6, 0.1, 0.3),
         n_jobs: int | None = None,
         verbose: bool | int = False,
         callbacks: Sequence[Callback] = (),
@@ -505,6 +518,7 @@ class AutoModel(Estimator):
         self.budget = budget
         self.precision = precision
         self.seed = seed
+        self.random_state = random_state
         self.split = split
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -544,7 +558,7 @@ def load_model(path: str | os.PathLike[str]) -> Estimator:
     ...     path = os.path.join(folder, "model.safetensors")
     ...     model.save(path)
     ...     load_model(path)
-    ARX(lags=(2, 2, 3), initial='zero', lag_search=False)
+    ARX(lags=(2, 2, 3), initial='zero', lag_search=False), fitted: arx with lags (2, 2, 3), y from u, 90 % band, one sample every 0.08 s
     """
     model = read_model(path)
     return ESTIMATORS[model.kind]._from_model(model)

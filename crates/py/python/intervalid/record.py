@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Column, Table, experiments, names_of
+from ._arrays import ArrayLike, Column, Table, check_order, check_orientation, experiments, names_of, times_of
 from .errors import MissingDependencyError, OptionError, ShapeError
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ class Record:
     """Inputs and outputs of one or more experiments, checked once.
 
     Estimators take arrays and tables as they are; a record is for data that bring names, units and a sample time along, and for
-    files. It can be given to ``fit``, ``predict``, ``score`` and ``metrics`` in place of u and y.
+    files. An index of dates gives the sample time: uneven sampling is an error unless ``resample`` gives a step in seconds, and a
+    gap is one unless ``missing="split"`` starts a new experiment there. It can be given to ``fit``, ``predict``, ``score`` and ``metrics`` in place of u and y.
 
     >>> from intervalid import Record
     >>> record = Record([0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.7], name="step", sample_time=0.1)
@@ -39,17 +41,27 @@ class Record:
         sample_time: float | None = None,
         input_units: Sequence[str | None] | None = None,
         output_units: Sequence[str | None] | None = None,
+        missing: str = "error",
+        resample: float | None = None,
     ) -> None:
+        _check_missing(missing)
         outputs = experiments(y, "y")
         inputs = [Table([], None) for _ in outputs] if u is None else experiments(u, "u")
         if len(inputs) != len(outputs):
             raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
+        for what, tables in (("u", inputs), ("y", outputs)):
+            for item in tables:
+                check_orientation(item, what)
+                check_order(item.index, what)
         for number, (one, other) in enumerate(zip(inputs, outputs, strict=True)):
             if one.columns and one.samples != other.samples:
                 where = f", experiment {number}" if len(inputs) > 1 else ""
                 raise ShapeError(f"u has {one.samples} samples, y has {other.samples}{where}: expected as many")
         input_names = names_of(inputs, "u", "u") if inputs[0].columns else []
         output_names = names_of(outputs, "y", "y")
+        times = _times(inputs, outputs)
+        if resample is not None and times is None:
+            raise ShapeError("resample needs times: give u or y an index of dates")
         self._set(
             _intervalid.Record(
                 name,
@@ -60,18 +72,23 @@ class Record:
                     (name if len(outputs) == 1 else f"{name} {number + 1}", one.columns, other.columns)
                     for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
                 ],
-            )
+                times=times,
+                split_at_gaps=missing == "split",
+                resample=resample,
+            ),
+            named=(any(item.names is not None for item in inputs), any(item.names is not None for item in outputs)),
         )
-        self.named_inputs = any(item.names is not None for item in inputs)
 
-    def _set(self, record: _intervalid.Record) -> None:
+    def _set(self, record: _intervalid.Record, named: tuple[bool, bool]) -> None:
         self._record = record
-        self.named_inputs = False
+        self.named_inputs, self.named_outputs = named
+        for warning in record.warnings:
+            warnings.warn(warning, UserWarning, stacklevel=4)
 
     @classmethod
-    def _of(cls, record: _intervalid.Record) -> Record:
+    def _of(cls, record: _intervalid.Record, named: tuple[bool, bool]) -> Record:
         instance = cls.__new__(cls)
-        instance._set(record)
+        instance._set(record, named)
         return instance
 
     @property
@@ -132,7 +149,8 @@ class Record:
             experiments.append((name, inputs, outputs))
         parts = self._record
         return Record._of(
-            _intervalid.Record(parts.name, parts.inputs, parts.outputs, parts.sample_time, experiments, parts.known)
+            _intervalid.Record(parts.name, parts.inputs, parts.outputs, parts.sample_time, experiments, parts.known),
+            (self.named_inputs, self.named_outputs),
         )
 
     def __repr__(self) -> str:
@@ -157,6 +175,23 @@ class Record:
         return next(iter(frames.values())) if len(frames) == 1 else pandas.concat(frames, names=["experiment", "k"])
 
 
+def _check_missing(missing: str) -> None:
+    if missing not in ("error", "split"):
+        raise OptionError(f"missing = {missing!r}: expected 'error' or 'split'")
+
+
+def _times(inputs: Sequence[Table], outputs: Sequence[Table]) -> list[tuple[Any, bool]] | None:
+    """Times of every experiment, from an index of dates of u or y; where both have one, they agree."""
+    found = []
+    for one, other in zip(inputs, outputs, strict=True):
+        first, second = times_of(one.index), times_of(other.index)
+        if first is not None and second is not None and not np.array_equal(first[0], second[0]):
+            raise ShapeError("u and y have different times in their indices: bring them to the same rows first")
+        found.append(first if first is not None else second)
+    times = [item for item in found if item is not None]
+    return times if len(times) == len(found) else None
+
+
 def _with_units(
     names: list[str], units: Sequence[str | None] | None, option: str
 ) -> list[tuple[str, str | None]]:
@@ -176,13 +211,20 @@ def load_data(
     delimiter: str | None = None,
     decimal: str = ".",
     missing: str = "error",
+    time: str | None = None,
+    resample: float | None = None,
+    skip_rows: int = 0,
+    units: Mapping[str, str] | None = None,
     data_dir: str | os.PathLike[str] | None = None,
 ) -> Record:
-    """Reads a recording as the command line does: a built-in name, or CSV, TSV, MATLAB, NumPy and Parquet files.
+    """Reads a recording as the command line does: a built-in name, or text, spreadsheet, MATLAB, NumPy and Parquet files.
 
     Columns named u, u1 … and y, y1 … are taken unless ``inputs`` and ``outputs`` name others. ``experiment`` is a column that
     changes where a new experiment starts; several files are several experiments. ``missing="split"`` starts a new experiment
-    after a gap. ``decimal=","`` reads decimal commas.
+    after a gap. ``decimal=","`` reads decimal commas, ``skip_rows`` passes over titles, ``units`` are by channel.
+
+    A column of times gives the sample time; ``time`` names it where its own name does not tell, ``""`` passes over it. Uneven
+    sampling is an error unless ``resample`` gives a step in seconds.
 
     A data set that is known by name, such as ``"hair-dryer"``, brings its settings in the paper along.
 
@@ -192,8 +234,7 @@ def load_data(
     """
     if decimal not in (".", ","):
         raise OptionError(f"decimal = {decimal!r}: expected '.' or ','")
-    if missing not in ("error", "split"):
-        raise OptionError(f"missing = {missing!r}: expected 'error' or 'split'")
+    _check_missing(missing)
     return Record._of(
         _intervalid.Record.load(
             [os.fspath(item) for item in data],
@@ -205,7 +246,12 @@ def load_data(
             decimal_comma=decimal == ",",
             split_at_gaps=missing == "split",
             data_dir=data_dir,
-        )
+            time=time,
+            resample=resample,
+            skip_rows=skip_rows,
+            units=list((units or {}).items()),
+        ),
+        (True, True),
     )
 
 

@@ -58,12 +58,11 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Aligned<'_>], name: &str, 
     let longest = runs.iter().map(|run| run.target.len()).max()?;
     let window = ROLLING_WINDOW.min(longest.div_ceil(3)).max(1);
     let (mut x, mut values) = (Vec::new(), Vec::new());
-    let first = if let [band] = bands {
-        band.first + band.warmup
-    } else {
-        0
+    let (experiment, first) = match bands {
+        [band] => (band.experiment, band.first + band.warmup),
+        _ => (0, 0),
     };
-    let axis = axis(dataset, first);
+    let axis = axis(dataset, experiment, first);
     let mut position = 0;
     for run in runs {
         for (index, count) in run.rolling_counts(window).into_iter().enumerate() {

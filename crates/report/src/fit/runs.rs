@@ -1,6 +1,6 @@
 //! Measured outputs beside their simulation, part by part.
 
-use intervalid_data::Dataset;
+use intervalid_data::{Dataset, Moment};
 use intervalid_model::{Band, align};
 use serde::{Deserialize, Serialize};
 
@@ -64,14 +64,18 @@ pub(super) fn views(report: &FitReport<'_>) -> Result<Vec<PartView>> {
 }
 
 /// Position of samples in an experiment: seconds where the sample time is known.
-pub(crate) fn axis(dataset: &Dataset, first: usize) -> Axis {
-    let (label, step) = match dataset.sample_time() {
-        Some(seconds) => ("time (s)", seconds),
-        None => ("sample", 1.0),
+pub(crate) fn axis(dataset: &Dataset, experiment: usize, first: usize) -> Axis {
+    let (label, start, step) = match dataset.sample_time() {
+        Some(seconds) => match dataset.experiments()[experiment].time().map(|time| time.start) {
+            Some(Moment::Seconds(start)) => ("time (s)".to_owned(), start, seconds),
+            Some(date) => (format!("time (s) since {date}"), 0.0, seconds),
+            None => ("time (s)".to_owned(), 0.0, seconds),
+        },
+        None => ("sample".to_owned(), 0.0, 1.0),
     };
     Axis {
-        label: label.to_owned(),
-        start: step * first as f64,
+        label,
+        start: start + step * first as f64,
         step,
     }
 }
@@ -91,7 +95,7 @@ fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> R
         let outside = inside.filter(|(_, inside)| !inside).map(|(k, _)| k + unscored);
         charts.push(Chart::Band(BandChart {
             title: format!("{}, {part}", channel.name),
-            x: axis(dataset, band.first),
+            x: axis(dataset, band.experiment, band.first),
             y_label: labelled(&channel.name, channel.unit.as_deref()),
             band_label: format!("{} interval", asked(coverage)),
             measured: Column::new(experiment.output(output)[band.first..end].iter().copied()),
@@ -124,7 +128,7 @@ fn inputs(report: &FitReport<'_>, band: &Band, sync: &str) -> Vec<Chart> {
         .map(|(index, channel)| {
             Chart::Input(InputChart {
                 title: format!("{} (input)", channel.name),
-                x: axis(report.dataset, band.first),
+                x: axis(report.dataset, band.experiment, band.first),
                 y_label: labelled(&channel.name, channel.unit.as_deref()),
                 values: Column::new(experiment.input(index)[samples.clone()].iter().copied()),
                 sync: sync.to_owned(),

@@ -7,7 +7,7 @@ use intervalid_data::SplitFractions;
 use intervalid_workflow::{FitRequest, Settings, WorkflowError, nearest};
 use toml::{Table, Value};
 
-use crate::args::DataArgs;
+use crate::args::{DataArgs, column_names};
 use crate::error::Failure;
 
 /// Keys about the data; all others are settings.
@@ -100,7 +100,7 @@ impl ConfigFile {
             return Ok(None);
         };
         let Some(text) = value.as_str() else {
-            let found = anyhow!("{}: split = {value}: expected text such as \"0.4,0.1,0.5\"", self.name);
+            let found = anyhow!("{}: split = {value}: expected text such as \"0.6,0.1,0.3\"", self.name);
             return Err(Failure::input(found));
         };
         Ok(Some(text.parse()?))
@@ -125,7 +125,10 @@ pub(super) fn config_toml(request: &FitRequest, data: &DataArgs) -> Result<Strin
     table.insert("preset".to_owned(), Value::from(request.preset().name()));
     for (key, names) in [("input", &data.input), ("output", &data.output)] {
         if let Some(names) = names {
-            table.insert(key.to_owned(), Value::try_from(names).map_err(Failure::run)?);
+            table.insert(
+                key.to_owned(),
+                Value::try_from(column_names(names)).map_err(Failure::run)?,
+            );
         }
     }
     if let Some(column) = &data.experiment {

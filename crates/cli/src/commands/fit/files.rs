@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use intervalid_model::Model;
 use intervalid_report::FitReport;
 use intervalid_workflow::FitMetrics;
 use serde::Serialize;
@@ -20,14 +21,17 @@ pub(crate) const MODEL: &str = "model.safetensors";
 pub(crate) const METRICS: &str = "metrics.json";
 /// The resolved settings.
 pub(crate) const CONFIG: &str = "config.toml";
+/// The model of `--refit-all`, which has seen the test part.
+pub(super) const MODEL_ALL: &str = "model-all.safetensors";
 const PREDICTIONS: &str = "predictions.csv";
 const HISTORY: &str = "history.csv";
 /// Of a search only.
 const CANDIDATES: &str = "candidates.csv";
 
 /// All that a fit writes.
-pub(crate) const FILES: [&str; 8] = [
+pub(crate) const FILES: [&str; 9] = [
     MODEL,
+    MODEL_ALL,
     METRICS,
     CONFIG,
     PREDICTIONS,
@@ -49,10 +53,18 @@ pub(super) struct FitJson<'a> {
 /// What commands read: it must be of one fit.
 pub(crate) const READ: [&str; 4] = [MODEL, METRICS, CONFIG, REPORT_DATA];
 
-/// Writes everything at once; `report` holds the fit with its texts.
-pub(super) fn write(folder: &FitFolder, report: &FitReport<'_>, out: &Path) -> Result<(), Failure> {
+/// Writes everything at once; `report` holds the fit with its texts, `everything` is the model of `--refit-all`.
+pub(super) fn write(
+    folder: &FitFolder,
+    report: &FitReport<'_>,
+    everything: Option<&Model>,
+    out: &Path,
+) -> Result<(), Failure> {
     let outcome = report.outcome;
     let mut staged = folder.stage()?;
+    if let Some(model) = everything {
+        staged.write(MODEL_ALL, &model.to_bytes()?)?;
+    }
     staged.write(MODEL, &outcome.model.to_bytes()?)?;
     staged.write(CONFIG, report.config.as_bytes())?;
     let extras = Extras {

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Split};
-use intervalid_model::{Control, FileKind, ModelError, Progress};
+use intervalid_data::{Dataset, Split, SplitFractions};
+use intervalid_model::{Control, FileKind, Model, ModelError, Progress};
 use intervalid_report::FitReport;
 use intervalid_workflow::{FitRequest, TrainOptions, Trained, WorkflowError};
 
 use super::config::{ConfigFile, config_toml};
-use super::files::{CONFIG, FILES, FitJson, write};
+use super::files::{CONFIG, FILES, FitJson, MODEL_ALL, write};
 use super::folder::FitFolder;
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
@@ -25,6 +25,9 @@ use crate::write::{out_of_space, refuse_replacing};
 /// There while a fit runs, or after it was interrupted.
 const CHECKPOINT: &str = "checkpoint.safetensors";
 
+/// The same of the fit to everything.
+const CHECKPOINT_ALL: &str = "checkpoint-all.safetensors";
+
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
 
@@ -33,7 +36,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let file = ConfigFile::load(args.config.as_deref())?;
     let mut data = args.data.clone();
     file.fill(&mut data)?;
-    let record = record(&data, global);
+    let record = record(&data, global).with_test(args.test.clone());
     let request = FitRequest::new(&settings(args).over(file.settings), record.known_name())?;
     if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
         return Err(WorkflowError::BudgetWithoutSearch.into());
@@ -43,10 +46,12 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     }
     let about = |failure: Failure| failure.about(&record.label());
     let dataset = record.load()?;
+    output.warnings(&dataset);
     let split = record.split(&dataset).map_err(|error| about(error.into()))?;
     request.check(&dataset, &split).map_err(|error| about(error.into()))?;
     for name in FILES {
-        refuse_replacing("--out", &args.out.join(name), data.data.iter().map(Path::new))?;
+        let sources = data.data.iter().chain(&args.test).map(Path::new);
+        refuse_replacing("--out", &args.out.join(name), sources)?;
     }
     let folder = FitFolder::open(&args.out, args.force)?;
     output.detail(format_args!(
@@ -84,12 +89,17 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         outcome: &outcome,
         config: &config_toml(&outcome.request, &data)?,
         commands: &[repeat_command(
-            &data,
+            (&data, &args.test),
             global,
             &folder.path().join(CONFIG).display().to_string(),
         )],
     };
-    write(&folder, &report, &args.out)?;
+    write(&folder, &report, None, &args.out)?;
+    if args.refit_all {
+        let everything = refit_all(&outcome.request, &dataset, args, &folder, output)?;
+        // Once more, so that all files are of one fit.
+        write(&folder, &report, Some(&everything), &args.out)?;
+    }
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);
     if output.is_json() {
@@ -99,6 +109,33 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         });
     }
     summary::fit(&outcome, &args.out, output)
+}
+
+/// One more fit, to everything: what is known of its errors is what the fit before it has shown.
+fn refit_all(
+    request: &FitRequest,
+    dataset: &Dataset,
+    args: &FitArgs,
+    folder: &FitFolder,
+    output: &Output,
+) -> Result<Model, Failure> {
+    // As much for choosing the epoch as by default, the rest to train on.
+    let SplitFractions { validation, .. } = SplitFractions::default();
+    let fractions = SplitFractions {
+        train: 1.0 - validation,
+        validation,
+        test: 0.0,
+    };
+    let split = Split::new(dataset, fractions)?;
+    let checkpoint = folder.path().join(CHECKPOINT_ALL);
+    let trained = train(request, dataset, &split, &checkpoint, args, output)?;
+    let _ = std::fs::remove_file(checkpoint);
+    output.story(format_args!(
+        "Fitted once more to all {}: {} is for use; no data are left to judge it by.\n",
+        count(dataset.samples(), "sample"),
+        folder.path().join(MODEL_ALL).display()
+    ))?;
+    Ok(trained.model)
 }
 
 fn print_config(text: &str, output: &Output) -> Result<(), Failure> {

@@ -1,0 +1,270 @@
+//! `intervalid predict` where outputs are not known yet: inputs alone, started from an output or from another recording.
+
+use std::fmt::Write as _;
+
+use anyhow::anyhow;
+use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, quote_csv};
+use intervalid_model::{Band, Model, ModelKind};
+use serde::Serialize;
+
+use crate::args::{DataArgs, GlobalArgs, PredictArgs};
+use crate::error::Failure;
+use crate::output::Output;
+use crate::request::record;
+use crate::write::OutFile;
+
+/// The JSON object. Nothing was measured, so there are no metrics.
+#[derive(Serialize)]
+struct Report<'a> {
+    dataset: &'a str,
+    model: ModelKind,
+    coverage: f64,
+    metrics: Option<()>,
+    predictions: Vec<Column<'a>>,
+    out: Option<&'a std::path::Path>,
+    plot: Option<()>,
+}
+
+/// One output.
+#[derive(Serialize)]
+struct Column<'a> {
+    experiment: &'a str,
+    output: &'a str,
+    /// Row of the plan that the first prediction is for, from 1.
+    first: usize,
+    y_hat: &'a [f64],
+    y_lower: &'a [f64],
+    y_upper: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extrapolated: Option<&'a [bool]>,
+}
+
+/// Inputs to come, behind what is known of the past.
+struct Plan {
+    /// The inputs as they were read.
+    read: Dataset,
+    /// The same behind the past; outputs to come hold values that nothing reads.
+    dataset: Dataset,
+    part: Part,
+    /// Samples of the past in front of the plan.
+    past: usize,
+}
+
+/// Simulates the inputs and writes the prediction as CSV or as JSON.
+pub(super) fn run(
+    args: &PredictArgs,
+    model: &Model,
+    out: Option<&OutFile>,
+    global: &GlobalArgs,
+    output: &Output,
+) -> Result<(), Failure> {
+    let plan = plan(args, model, global, output)?;
+    let bands = model.simulate(&plan.dataset, &plan.part)?;
+    let extrapolated = model.extrapolated(&plan.dataset, &bands)?;
+    let [band] = bands.as_slice() else {
+        return Err(Failure::input(anyhow!(
+            "{}: too short to be simulated: expected at least 2 samples",
+            plan.read.name()
+        )));
+    };
+    let skipped = band.warmup.min(band.len());
+    let flags = extrapolated.as_ref().map(|flags| &flags[0][skipped..]);
+    let text = csv(&plan, band, flags);
+    if let Some(out) = out {
+        out.write(text.as_bytes())?;
+    }
+    if output.is_json() {
+        let column = |(index, channel): (usize, &'_ Channel)| -> (usize, String) { (index, channel.name.clone()) };
+        let names: Vec<(usize, String)> = model.interface().outputs.iter().enumerate().map(column).collect();
+        let predictions = names.iter().map(|(index, name)| Column {
+            experiment: plan.read.experiments()[0].name(),
+            output: name,
+            first: band.first + skipped - plan.past + 1,
+            y_hat: &band.centre[*index][skipped..],
+            y_lower: &band.lower[*index][skipped..],
+            y_upper: &band.upper[*index][skipped..],
+            extrapolated: flags,
+        });
+        output.json(&Report {
+            dataset: plan.read.name(),
+            model: model.kind(),
+            coverage: model.config().coverage,
+            metrics: None,
+            predictions: predictions.collect(),
+            out: args.out.as_deref(),
+            plot: None,
+        })?;
+    } else if let Some(path) = &args.out {
+        output.story(format_args!("Written to {}", path.display()))?;
+    } else {
+        output.result(text.trim_end())?;
+    }
+    if band.diverged_at.is_some() && !args.allow_divergence {
+        return Err(Failure::run(anyhow!(
+            "the simulation of '{}' diverged at sample {}: nothing is predicted from there on",
+            plan.read.name(),
+            band.first + band.len() - plan.past + 1
+        )));
+    }
+    Ok(())
+}
+
+/// Reads the inputs, and puts the past in front of them.
+fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Plan, Failure> {
+    let interface = model.interface();
+    let config = model.config();
+    let (inputs, outputs) = (&interface.inputs, &interface.outputs);
+    let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
+    if inputs.is_empty() {
+        let found = anyhow!("the model has no inputs, so there is nothing to plan with");
+        return Err(Failure::input(found));
+    }
+    // The inputs are all that is read: as the only channels of a record they are its outputs.
+    let read = record(
+        &DataArgs {
+            input: Some(Vec::new()),
+            output: Some(args.data.input.clone().unwrap_or_else(|| names(inputs))),
+            ..args.data.clone()
+        },
+        global,
+    )
+    .load()?;
+    output.warnings(&read);
+    let [ahead] = read.experiments() else {
+        return Err(Failure::input(anyhow!(
+            "{} has {} experiments: expected one stretch of inputs without gaps",
+            read.name(),
+            read.experiments().len()
+        )));
+    };
+    if read.outputs().len() != inputs.len() {
+        return Err(Failure::input(anyhow!(
+            "{} input columns are named, the model has {}",
+            read.outputs().len(),
+            inputs.len()
+        )));
+    }
+    let needed = config.initial.first_start(config.lags) + config.initial.unscored() + 1;
+    let mut columns: [Vec<Vec<f64>>; 2] = [vec![Vec::new(); inputs.len()], vec![Vec::new(); outputs.len()]];
+    let (past, known) = match &args.start_from {
+        Some(file) => {
+            let past = record(
+                &DataArgs {
+                    data: vec![file.clone()],
+                    input: Some(names(inputs)),
+                    output: Some(names(outputs)),
+                    ..args.data.clone()
+                },
+                global,
+            )
+            .load()?;
+            let last = &past.experiments()[past.experiments().len() - 1];
+            if last.len() < needed {
+                return Err(Failure::input(anyhow!(
+                    "{file}: its last stretch has {} samples, expected at least {needed} to start from",
+                    last.len()
+                )));
+            }
+            for (channel, column) in columns[0].iter_mut().enumerate() {
+                column.extend(last.input(channel));
+            }
+            for (channel, column) in columns[1].iter_mut().enumerate() {
+                column.extend(last.output(channel));
+            }
+            (last.len(), last.len())
+        }
+        None => {
+            let start = &args.initial_output;
+            if start.len() != outputs.len() {
+                return Err(Failure::input(anyhow!(
+                    "--initial-output has {} values, the model has {} outputs: {}",
+                    start.len(),
+                    outputs.len(),
+                    names(outputs).join(", ")
+                )));
+            }
+            // Where more outputs than one are needed, the plant has been at rest there.
+            let past = needed - 1;
+            for (channel, column) in columns[0].iter_mut().enumerate() {
+                column.extend(std::iter::repeat_n(ahead.output(channel)[0], past));
+            }
+            for (column, value) in columns[1].iter_mut().zip(start) {
+                column.extend(std::iter::repeat_n(*value, needed));
+            }
+            (past, needed)
+        }
+    };
+    let length = past + ahead.len();
+    for (channel, column) in columns[0].iter_mut().enumerate() {
+        column.extend(ahead.output(channel));
+    }
+    for column in &mut columns[1] {
+        let last = column.last().copied().unwrap_or_default();
+        column.resize(length, last);
+    }
+    let [input_columns, output_columns] = columns;
+    let experiment = Experiment::new(ahead.name(), input_columns, output_columns);
+    let dataset = Dataset::new(
+        read.name(),
+        inputs.clone(),
+        outputs.clone(),
+        interface.sample_time,
+        vec![experiment],
+    )?;
+    let part = Part::from_segments(vec![Segment {
+        experiment: 0,
+        start: known - 1 - config.initial.unscored(),
+        end: length,
+    }]);
+    Ok(Plan {
+        read,
+        dataset,
+        part,
+        past,
+    })
+}
+
+/// As `predictions.csv`, with nothing measured: the column y is empty, and k is the row of the plan.
+fn csv(plan: &Plan, band: &Band, flags: Option<&[bool]>) -> String {
+    let outputs = plan.dataset.outputs();
+    let ahead = &plan.read.experiments()[0];
+    let mut text = String::from("k");
+    for output in outputs {
+        for column in ["y", "y_hat", "y_lower", "y_upper"] {
+            let name = match outputs {
+                [_] => column.to_owned(),
+                _ => format!("{}_{column}", output.name),
+            };
+            let _ = write!(text, ",{}", quote_csv(&name));
+        }
+    }
+    let marks = [
+        (flags.is_some(), "extrapolated"),
+        (ahead.row(0).is_some(), "row"),
+        (ahead.time().is_some(), "time"),
+    ];
+    for (_, name) in marks.iter().filter(|(is_there, _)| *is_there) {
+        let _ = write!(text, ",{name}");
+    }
+    text += "\n";
+    let skipped = band.warmup.min(band.len());
+    for at in skipped..band.len() {
+        let row = band.first + at - plan.past;
+        let _ = write!(text, "{}", row + 1);
+        for output in 0..outputs.len() {
+            let values = [&band.centre, &band.lower, &band.upper].map(|side| side[output][at]);
+            let _ = write!(text, ",,{},{},{}", values[0], values[1], values[2]);
+        }
+        if let Some(flags) = flags {
+            let _ = write!(text, ",{}", u8::from(flags[at - skipped]));
+        }
+        if let Some(position) = ahead.row(row) {
+            let _ = write!(text, ",{}", position.number());
+        }
+        if let Some(time) = ahead.time() {
+            let _ = write!(text, ",{}", time.at(row));
+        }
+        text += "\n";
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! Spreadsheets: `.xlsx`, `.xlsm`, `.xls` and `.ods`, the first sheet that is not empty, read as a table with a header row.
+
+use std::path::Path;
+
+use calamine::{Data, Range, Reader, open_workbook_auto};
+
+use crate::error::{DataError, FileProblem};
+use crate::read::columns::Selection;
+use crate::read::header::Header;
+use crate::read::limit::Limit;
+use crate::read::options::{Decimal, Position, ReadOptions};
+use crate::read::rows::{Cells, Rows};
+use crate::read::table::Table;
+use crate::time::Moment;
+
+/// Days from the start of spreadsheet time, 1899-12-30, to 1970.
+const DAYS_TO_1970: f64 = 25_569.0;
+
+/// Reads the chosen columns; also returns the header.
+pub(super) fn read(
+    file: &str,
+    path: &Path,
+    limit: &Limit<'_>,
+    options: &ReadOptions,
+) -> Result<(Header, Selection, Table), DataError> {
+    let malformed = |problem: String| {
+        FileProblem::Malformed {
+            format: "spreadsheet",
+            problem,
+        }
+        .of(file)
+    };
+    let mut book = open_workbook_auto(path).map_err(|error| malformed(error.to_string()))?;
+    let mut sheet: Option<Range<Data>> = None;
+    for name in book.sheet_names() {
+        let range = book
+            .worksheet_range(&name)
+            .map_err(|error| malformed(error.to_string()))?;
+        if !range.is_empty() {
+            sheet = Some(range);
+            break;
+        }
+    }
+    let sheet = sheet.ok_or_else(|| FileProblem::EmptyFile.of(file))?;
+    let (height, width) = sheet.get_size();
+    limit.check(height as u64 * width as u64)?;
+    // Empty rows and columns in front are not part of the range, but are counted by whoever looks at the sheet.
+    let top = sheet.start().map_or(0, |(row, _)| row as usize);
+    let mut rows = sheet
+        .rows()
+        .enumerate()
+        .map(|(row, cells)| (Position::Row((top + row) as u64 + 1), cells))
+        .skip(options.skip_rows.saturating_sub(top));
+    let names = rows
+        .find(|(_, cells)| cells.iter().any(|cell| !matches!(cell, Data::Empty)))
+        .map(|(_, cells)| cells.iter().map(|cell| text(cell).trim().to_owned()).collect());
+    let names: Vec<String> = names.ok_or_else(|| FileProblem::EmptyFile.of(file))?;
+    let mut table = Rows::new(file, names, Decimal::Point, options)?;
+    for (position, cells) in rows {
+        let cells = Cells::Owned(cells.iter().map(text).collect());
+        if cells.is_blank() {
+            table.blank(position);
+        } else {
+            table.push(&cells, position)?;
+        }
+    }
+    Ok(table.finish())
+}
+
+/// A cell as text that reads back to the same number or date.
+fn text(cell: &Data) -> String {
+    match cell {
+        Data::Empty => String::new(),
+        Data::String(text) => text.trim().to_owned(),
+        Data::Bool(flag) => u8::from(*flag).to_string(),
+        Data::DateTime(date) if date.is_datetime() => {
+            // To the millisecond, the smallest unit that spreadsheets show.
+            let milliseconds = ((date.as_f64() - DAYS_TO_1970) * 86_400e3).round();
+            match Moment::from_nanoseconds(milliseconds as i128 * 1_000_000, false) {
+                // A number of days below one is a time of day.
+                Some(moment) if date.as_f64() >= 1.0 => moment.to_string(),
+                _ => (date.as_f64() * 86_400.0).to_string(),
+            }
+        }
+        Data::DateTime(duration) => (duration.as_f64() * 86_400.0).to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,212 @@
+//! When samples were taken: a start and a step, from the time column of a file.
+
+use std::fmt;
+
+use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
+
+/// A moment as a file states it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moment {
+    /// Seconds on the record's own clock.
+    Seconds(f64),
+    /// A date.
+    Date {
+        /// Nanoseconds since the start of 1970: of universal time, or on the wall clock of wherever the file was written.
+        nanoseconds: i64,
+        /// Whether the file says how its clock stands to universal time.
+        universal: bool,
+    },
+}
+
+const NANOSECONDS: f64 = 1e9;
+
+impl Moment {
+    /// Reads a date such as `2024-03-01 10:00:00`, `2024-03-01T10:00:00.5+01:00`, `01.03.2024 10:00` or a time of day `10:00:00`.
+    ///
+    /// Dates with slashes are read where the year stands first: `03/01/2024` is March in one country and January in another.
+    #[must_use]
+    pub fn parse_date(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if !text.starts_with(|first: char| first.is_ascii_digit()) {
+            return None;
+        }
+        if let Ok(timestamp) = text.parse::<Timestamp>() {
+            return Self::from_nanoseconds(timestamp.as_nanosecond(), true);
+        }
+        let rewritten = rewrite(text);
+        let text = rewritten.as_deref().unwrap_or(text);
+        if let Ok(date) = text.parse::<DateTime>() {
+            return Self::from_nanoseconds(since_1970(date)?, false);
+        }
+        // A time of day starts a clock of its own.
+        let time = text
+            .contains(':')
+            .then(|| text.parse::<jiff::civil::Time>().ok())
+            .flatten()?;
+        let seconds = time.duration_since(jiff::civil::Time::midnight());
+        Some(Self::Seconds(seconds.as_secs_f64()))
+    }
+
+    /// A date from nanoseconds since the start of 1970; none outside the years 1678 to 2262.
+    #[must_use]
+    pub fn from_nanoseconds(nanoseconds: i128, universal: bool) -> Option<Self> {
+        Some(Self::Date {
+            nanoseconds: i64::try_from(nanoseconds).ok()?,
+            universal,
+        })
+    }
+
+    /// Seconds from `earlier` to this moment; none between a date and a clock of its own.
+    #[must_use]
+    pub fn seconds_since(self, earlier: Self) -> Option<f64> {
+        match (self, earlier) {
+            (Self::Seconds(now), Self::Seconds(then)) => Some(now - then),
+            (
+                Self::Date {
+                    nanoseconds: now,
+                    universal: a,
+                },
+                Self::Date {
+                    nanoseconds: then,
+                    universal: b,
+                },
+            ) if a == b => Some((i128::from(now) - i128::from(then)) as f64 / NANOSECONDS),
+            _ => None,
+        }
+    }
+
+    /// The moment `seconds` later, dates to the microsecond: a step that was measured has no more digits.
+    #[must_use]
+    pub fn after(self, seconds: f64) -> Self {
+        match self {
+            Self::Seconds(start) => Self::Seconds(start + seconds),
+            Self::Date { nanoseconds, universal } => Self::Date {
+                nanoseconds: nanoseconds.saturating_add((seconds * 1e6).round() as i64 * 1000),
+                universal,
+            },
+        }
+    }
+
+    /// Whether it is a date.
+    #[must_use]
+    pub fn is_date(self) -> bool {
+        matches!(self, Self::Date { .. })
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            // Sums of steps end in digits that nobody measured.
+            Self::Seconds(seconds) => write!(f, "{}", (seconds * NANOSECONDS).round() / NANOSECONDS),
+            Self::Date { nanoseconds, universal } => {
+                let start = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+                let date = start.saturating_add(SignedDuration::from_nanos(nanoseconds));
+                write!(f, "{date}{}", if universal { "Z" } else { "" })
+            }
+        }
+    }
+}
+
+/// Evenly spaced times of the samples of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeAxis {
+    /// When the first sample was taken.
+    pub start: Moment,
+    /// Seconds between samples.
+    pub step: f64,
+}
+
+impl TimeAxis {
+    /// When sample `sample`, counted from 0, was taken.
+    #[must_use]
+    pub fn at(&self, sample: usize) -> Moment {
+        self.start.after(self.step * sample as f64)
+    }
+}
+
+fn since_1970(date: DateTime) -> Option<i128> {
+    let start = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+    Some(date.duration_since(start).as_nanos())
+}
+
+/// `2024/03/01 10:00` and `01.03.2024 10:00` with hyphens and the year first; a time without seconds gets some.
+fn rewrite(text: &str) -> Option<String> {
+    let (date, time) = match text.split_once([' ', 'T']) {
+        Some((date, time)) => (date, Some(time.trim())),
+        None => (text, None),
+    };
+    let date = if date.contains('.') {
+        let parts: Vec<&str> = date.split('.').collect();
+        let [day, month, year] = parts.try_into().ok()?;
+        format!("{year}-{month:0>2}-{day:0>2}")
+    } else {
+        let parts: Vec<&str> = date.split(['/', '-']).collect();
+        let [year, month, day]: [&str; 3] = parts.try_into().ok()?;
+        (year.len() == 4).then(|| format!("{year}-{month:0>2}-{day:0>2}"))?
+    };
+    Some(match time {
+        None => date,
+        Some(time) => {
+            let hour_of_one_digit = time.find(':') == Some(1);
+            // Spreadsheets in comma countries write fractions of seconds as they write all numbers.
+            let time = time.replacen(',', ".", 1);
+            format!("{date}T{}{time}", if hour_of_one_digit { "0" } else { "" })
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Option<String> {
+        Moment::parse_date(text).map(|moment| moment.to_string())
+    }
+
+    #[test]
+    fn dates_in_the_forms_that_files_have() {
+        for (text, expected) in [
+            ("2024-03-01", "2024-03-01T00:00:00"),
+            ("2024-03-01 10:00", "2024-03-01T10:00:00"),
+            ("2024-03-01 9:05:00", "2024-03-01T09:05:00"),
+            ("2024-03-01T10:00:00.25", "2024-03-01T10:00:00.25"),
+            ("2024-03-01T10:00:00+01:00", "2024-03-01T09:00:00Z"),
+            ("2024-03-01T10:00:00Z", "2024-03-01T10:00:00Z"),
+            ("1.3.2024 10:00:00,5", "2024-03-01T10:00:00.5"),
+            ("2024/3/1 10:00:00", "2024-03-01T10:00:00"),
+            ("01:00:02.5", "3602.5"),
+        ] {
+            assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            "",
+            "12",
+            "3.5",
+            "03/01/2024 10:00",
+            "2024-13-01",
+            "valve",
+            "1.2.3",
+            "1700-01",
+        ] {
+            assert_eq!(shown(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn steps_add_up_without_drifting_digits() {
+        let axis = TimeAxis {
+            start: Moment::Seconds(0.0),
+            step: 0.1,
+        };
+        assert_eq!(axis.at(3).to_string(), "0.3");
+        let axis = TimeAxis {
+            start: Moment::parse_date("2024-02-29 23:59:59").expect("a date"),
+            step: 0.5,
+        };
+        assert_eq!(axis.at(2).to_string(), "2024-03-01T00:00:00");
+        assert_eq!(axis.at(2).seconds_since(axis.start), Some(1.0));
+        assert_eq!(axis.at(2).seconds_since(Moment::Seconds(0.0)), None);
+    }
+}

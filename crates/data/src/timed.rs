@@ -1,0 +1,28 @@
+//! Tables in memory whose rows have times, such as a data frame with dates for an index.
+
+use crate::dataset::{Channel, Dataset};
+use crate::error::DataError;
+use crate::read::{ReadOptions, TimedTable, timed_experiments};
+
+/// Makes experiments of tables with a time per row, by the rules that a time column of a file is read with: uneven sampling is an
+/// error, `options.missing` says what happens at gaps, and `options.resample` puts the rows on a grid.
+///
+/// # Errors
+/// Those of [`read`](crate::read()) about times, and those of [`Dataset::new`].
+pub fn from_timed_tables(
+    name: &str,
+    inputs: Vec<Channel>,
+    outputs: Vec<Channel>,
+    tables: Vec<TimedTable>,
+    options: &ReadOptions,
+) -> Result<Dataset, DataError> {
+    let mut experiments = Vec::new();
+    let mut warnings = Vec::new();
+    let mut sample_time = options.sample_time;
+    for table in tables {
+        let pieces = timed_experiments(table, name, inputs.len(), options, &mut sample_time)?;
+        experiments.extend(pieces.0);
+        warnings.extend(pieces.1);
+    }
+    Ok(Dataset::new(name, inputs, outputs, sample_time, experiments)?.with_warnings(warnings))
+}

@@ -1,0 +1,183 @@
+//! Files as other programs write them.
+
+use std::fs;
+
+use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, read};
+
+use crate::{fixture, names};
+
+fn parse(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> Result<Dataset, String> {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(name);
+    fs::write(&path, content).expect("writes");
+    let prefix = format!("{}/", folder.path().display());
+    read(&[path], options).map_err(|error| error.to_string().replace(&prefix, ""))
+}
+
+fn ok(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> Dataset {
+    parse(name, content, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn columns(inputs: &[&str], outputs: &[&str]) -> ReadOptions {
+    ReadOptions {
+        inputs: names(inputs),
+        outputs: names(outputs),
+        ..ReadOptions::default()
+    }
+}
+
+/// Name and unit of the input and the output.
+fn channels(dataset: &Dataset) -> [(&str, Option<&str>); 2] {
+    [&dataset.inputs()[0], &dataset.outputs()[0]].map(|channel| (channel.name.as_str(), channel.unit.as_deref()))
+}
+
+const VALVE: [(&str, Option<&str>); 2] = [("valve, main", Some("%")), ("level", Some("m"))];
+
+#[test]
+fn brackets_hold_units_and_both_names_find_a_column() {
+    let text = "\"valve, main [%]\",level [m]\n1,2\n3,4\n";
+    for (input, output) in [("valve, main", "level"), ("valve, main [%]", "level [m]")] {
+        assert_eq!(channels(&ok("a.csv", text, &columns(&[input], &[output]))), VALVE);
+    }
+    let default = ok("a.csv", "u [V],y [K]\n1,2\n", &ReadOptions::default());
+    assert_eq!(channels(&default), [("u", Some("V")), ("y", Some("K"))]);
+    let missing = parse("a.csv", text, &columns(&["valve"], &["level"])).expect_err("no such column");
+    assert!(
+        missing.contains("the columns are valve, main [%], level [m]"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn units_come_from_a_row_or_the_user() {
+    let text = "time,\"valve, main\",level\ns,%,[m]\n0,1,2\n1,3,4\n";
+    let dataset = ok("a.csv", text, &columns(&["valve, main"], &["level"]));
+    assert_eq!(
+        (channels(&dataset), dataset.samples(), dataset.sample_time()),
+        (VALVE, 2, Some(1.0))
+    );
+    let given = ReadOptions {
+        units: vec![("level".to_owned(), "mm".to_owned())],
+        ..columns(&["valve, main"], &["level"])
+    };
+    assert_eq!(channels(&ok("a.csv", text, &given))[1], ("level", Some("mm")));
+    let unknown = ReadOptions {
+        units: vec![("levl".to_owned(), "mm".to_owned())],
+        ..columns(&["valve, main"], &["level"])
+    };
+    assert_eq!(
+        parse("a.csv", text, &unknown).expect_err("unknown"),
+        "no channel 'levl': the channels are valve, main, level; did you mean 'level'?"
+    );
+    assert_eq!(
+        parse("a.csv", "u,y\n1,oops\n", &ReadOptions::default()).expect_err("no units"),
+        "a.csv: line 2, column 'y': 'oops' is not a number"
+    );
+}
+
+#[test]
+fn files_of_one_record_agree_in_their_units() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let paths = [("a.csv", "u,y [K]\n1,2\n"), ("b.csv", "u,y [C]\n1,2\n")].map(|(name, text)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("writes");
+        path
+    });
+    let error = read(&paths, &ReadOptions::default()).expect_err("differ").to_string();
+    assert!(error.contains("channel 'y' is in C, expected K as in "), "{error}");
+}
+
+#[test]
+fn title_rows_and_announced_delimiters() {
+    let options = ReadOptions {
+        skip_rows: 3,
+        ..ReadOptions::default()
+    };
+    let dataset = ok("a.csv", "Plant 7\n\nexported by H.\nu,y\n1,2\n3,4\n", &options);
+    assert_eq!(dataset.samples(), 2);
+    assert_eq!(
+        dataset.experiments()[0].row(1).map(|row| row.to_string()).as_deref(),
+        Some("line 6")
+    );
+    assert_eq!(
+        ok("a.csv", "sep=;\r\nu;y\r\n1;2\r\n", &ReadOptions::default()).samples(),
+        1
+    );
+    let comma = ReadOptions {
+        decimal: Decimal::Comma,
+        ..ReadOptions::default()
+    };
+    assert_eq!(
+        ok("a.csv", "sep=\t\nu\ty\n1,5\t2\n", &comma).experiments()[0].input(0),
+        [1.5]
+    );
+}
+
+#[test]
+fn words_for_nothing_are_missing_samples() {
+    let options = ReadOptions {
+        missing: MissingPolicy::Split,
+        ..ReadOptions::default()
+    };
+    for word in ["#N/A", "#NV", "Bad", "No Data", ""] {
+        let dataset = ok("a.csv", format!("u,y\n1,2\n3,{word}\n5,6\n7,8\n"), &options);
+        let lengths: Vec<usize> = dataset.experiments().iter().map(|e| e.len()).collect();
+        assert_eq!(lengths, [1, 2], "{word}");
+    }
+    // Spreadsheets end in lines of delimiters.
+    assert_eq!(ok("a.csv", "u,y\n1,2\n\n,\n,\n", &ReadOptions::default()).samples(), 1);
+}
+
+#[test]
+fn text_in_other_forms() {
+    for (name, text) in [
+        ("a.txt", "u y\n1 2\n3 4\n"),
+        ("a.txt", "  u   y\n  1\t2\n  3   4\n"),
+        ("a.txt", "u\ty\n1\t2\n3\t4\n"),
+        ("a.dat", "u;y\n1;2\n3;4\n"),
+    ] {
+        assert_eq!(
+            ok(name, text, &ReadOptions::default()).experiments()[0].output(0),
+            [2.0, 4.0],
+            "{text}"
+        );
+    }
+    let utf16 = |big: bool| {
+        let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        let units = "\u{feff}u [°C];y\r\n1;2\r\n".encode_utf16();
+        units.flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let options = ReadOptions {
+        delimiter: Some(';'),
+        ..ReadOptions::default()
+    };
+    for big in [false, true] {
+        let dataset = ok("a.csv", utf16(big), &options);
+        assert_eq!(channels(&dataset)[0], ("u", Some("°C")));
+    }
+}
+
+#[test]
+fn sheets_and_structures() {
+    let options = ReadOptions {
+        skip_rows: 2,
+        ..columns(&["valve"], &["level"])
+    };
+    let sheet = read(&[fixture("historian.xlsx")], &options).expect("reads");
+    assert_eq!(channels(&sheet), [("valve", Some("%")), ("level", Some("m"))]);
+    assert_eq!((sheet.samples(), sheet.sample_time()), (4, Some(60.0)));
+    let experiment = &sheet.experiments()[0];
+    assert_eq!(experiment.output(0), [1.5, 1.25, 1.0, 0.75]);
+    assert_eq!(
+        experiment.time().expect("known").at(1).to_string(),
+        "2024-03-01T10:01:00"
+    );
+    for name in ["structure.mat", "structure_compressed.mat"] {
+        let dataset = read(&[fixture(name)], &ReadOptions::default()).expect("reads");
+        assert_eq!(dataset.experiments()[0].input(0), [0.0, 1.0, 2.0, 3.0], "{name}");
+        assert_eq!(dataset.experiments()[0].output(0), [0.0, 1.0, 4.0, 9.0], "{name}");
+        // Fields are found with their structure's name, too.
+        let options = columns(&["run.u"], &["run.y"]);
+        assert_eq!(read(&[fixture(name)], &options).expect("reads").samples(), 4);
+    }
+}

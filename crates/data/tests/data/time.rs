@@ -1,0 +1,211 @@
+//! Columns of times: what they tell, what they forbid, and what resampling makes of them.
+
+use std::fs;
+
+use intervalid_data::{Dataset, MissingPolicy, Position, ReadOptions, read};
+
+fn parse(text: &str, options: &ReadOptions) -> Result<Dataset, String> {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("a.csv");
+    fs::write(&path, text).expect("writes");
+    let prefix = format!("{}/", folder.path().display());
+    read(&[path], options).map_err(|error| error.to_string().replace(&prefix, ""))
+}
+
+fn split() -> ReadOptions {
+    ReadOptions {
+        missing: MissingPolicy::Split,
+        ..ReadOptions::default()
+    }
+}
+
+fn resample(step: f64) -> ReadOptions {
+    ReadOptions {
+        resample: Some(step),
+        ..ReadOptions::default()
+    }
+}
+
+/// Rows of time, u and y = 2u, where u is the time in seconds.
+fn record(times: &[f64]) -> String {
+    let rows = times.iter().map(|time| format!("{time},{time},{}\n", 2.0 * time));
+    format!("time,u,y\n{}", rows.collect::<String>())
+}
+
+fn even(count: usize, step: f64) -> Vec<f64> {
+    (0..count).map(|k| k as f64 * step).collect()
+}
+
+#[test]
+fn seconds_give_the_sample_time() {
+    let dataset = parse(&record(&even(20, 0.1)), &ReadOptions::default()).expect("reads");
+    assert_eq!(dataset.sample_time(), Some(0.1));
+    let experiment = &dataset.experiments()[0];
+    assert_eq!(experiment.time().expect("known").at(3).to_string(), "0.3");
+    assert_eq!(experiment.row(3), Some(Position::Line(5)));
+    assert_eq!(dataset.inputs().len(), 1, "the time is no input");
+}
+
+#[test]
+fn dates_give_the_sample_time_whatever_their_column_is_called() {
+    for name in ["Timestamp", "wann"] {
+        let text = format!("{name},u,y\n2024-03-01 10:00:00,1,2\n2024-03-01 10:00:30,2,3\n2024-03-01 10:01:00,4,5\n");
+        let dataset = parse(&text, &ReadOptions::default()).expect("reads");
+        assert_eq!(dataset.sample_time(), Some(30.0));
+        let time = dataset.experiments()[0].time().expect("known");
+        assert_eq!(time.at(2).to_string(), "2024-03-01T10:01:00");
+    }
+}
+
+#[test]
+fn units_of_time_are_understood() {
+    for (header, step) in [("time [ms]", 0.01), ("Time (min)", 600.0), ("t_h", 36000.0)] {
+        let text = record(&even(5, 10.0)).replacen("time", header, 1);
+        let dataset = parse(&text, &ReadOptions::default()).expect("reads");
+        assert_eq!(dataset.sample_time(), Some(step), "{header}");
+    }
+}
+
+#[test]
+fn jitter_is_refused_with_its_place_and_extent() {
+    let mut times = even(20, 1.0);
+    times[7] += 0.3;
+    assert_eq!(
+        parse(&record(&times), &split()).expect_err("uneven"),
+        "a.csv: line 9, time column 'time': 1.3 s after the sample before, where 1 s are usual (2 of 19 intervals are more \
+         than 5 % off): samples must be evenly spaced; resample them"
+    );
+    times[7] = 7.02;
+    assert_eq!(
+        parse(&record(&times), &ReadOptions::default()).map(|dataset| dataset.sample_time()),
+        Ok(Some(1.0)),
+        "a little is what clocks do"
+    );
+}
+
+#[test]
+fn gaps_split_where_that_is_asked_for() {
+    let times: Vec<f64> = even(10, 1.0)
+        .into_iter()
+        .chain(even(5, 1.0).iter().map(|t| t + 60.0))
+        .collect();
+    assert_eq!(
+        parse(&record(&times), &ReadOptions::default()).expect_err("gap"),
+        "a.csv: line 12, time column 'time': a gap of 51 s where 1 s are usual: use the missing-sample policy 'split' to \
+         start a new experiment there"
+    );
+    let dataset = parse(&record(&times), &split()).expect("splits");
+    let lengths: Vec<usize> = dataset.experiments().iter().map(|e| e.len()).collect();
+    assert_eq!(lengths, [10, 5]);
+    let second = &dataset.experiments()[1];
+    assert_eq!((second.name(), second.row(0)), ("a#2", Some(Position::Line(12))));
+    assert_eq!(second.time().expect("known").start.to_string(), "60");
+    assert_eq!(
+        dataset.warnings()[0]
+            .to_string()
+            .split_once("a.csv")
+            .expect("names the file")
+            .1,
+        ": 1 gap(s) in column 'time', the longest of 51 s where 1 s are usual: a new experiment starts after each"
+    );
+}
+
+#[test]
+fn times_that_go_back_are_refused() {
+    let times = [0.0, 1.0, 2.0, 3.0, 1.5, 2.5, 3.5];
+    assert_eq!(
+        parse(&record(&times), &ReadOptions::default()).expect_err("back"),
+        "a.csv: line 6, time column 'time': -1.5 s after the sample before: times must rise; sort the rows, or use the \
+         missing-sample policy 'split' to start a new experiment there"
+    );
+}
+
+#[test]
+fn interpolation_puts_jitter_on_a_grid() {
+    let times: Vec<f64> = (0..40).map(|k| f64::from(k) + 0.2 * f64::from(k % 3)).collect();
+    let dataset = parse(&record(&times), &resample(1.0)).expect("resamples");
+    let experiment = &dataset.experiments()[0];
+    assert_eq!((dataset.sample_time(), experiment.len()), (Some(1.0), 40));
+    // Both channels are linear in time, so interpolation is exact.
+    for k in 0..40 {
+        assert!((experiment.input(0)[k] - k as f64).abs() < 1e-9);
+        assert!((experiment.output(0)[k] - 2.0 * k as f64).abs() < 1e-9);
+    }
+    assert_eq!(experiment.row(0), None, "no row of the file holds these samples");
+    let told = dataset.warnings()[0].to_string();
+    assert!(
+        told.contains("resampled to 40 samples every 1 s by linear interpolation"),
+        "{told}"
+    );
+}
+
+#[test]
+fn long_steps_take_means() {
+    // An alternating disturbance vanishes in means of two and would survive interpolation.
+    let rows: String = (0..40).map(|k| format!("{k},{k},{}\n", k % 2)).collect();
+    let dataset = parse(&format!("t,u,y\n{rows}"), &resample(4.0)).expect("resamples");
+    let output = dataset.experiments()[0].output(0);
+    assert_eq!(output.len(), 10);
+    assert!(
+        output[1..9].iter().all(|value| (value - 0.5).abs() < 1e-9),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn resampling_bridges_short_gaps_and_no_long_ones() {
+    let mut times = even(30, 1.0);
+    times.drain(5..7);
+    times.drain(15..25);
+    assert!(
+        parse(&record(&times), &resample(1.0))
+            .expect_err("long gap")
+            .contains("a gap of 11 s")
+    );
+    let options = ReadOptions { ..split() };
+    let dataset = parse(
+        &record(&times),
+        &ReadOptions {
+            resample: Some(1.0),
+            ..options
+        },
+    )
+    .expect("resamples");
+    let lengths: Vec<usize> = dataset.experiments().iter().map(|e| e.len()).collect();
+    assert_eq!(lengths, [17, 3]);
+    assert!((dataset.experiments()[0].input(0)[5] - 5.0).abs() < 1e-9, "bridged");
+    assert_eq!(
+        parse("u,y\n1,2\n3,4\n", &resample(1.0)).expect_err("no time"),
+        "a.csv: there is no time column to resample by: the columns are u, y"
+    );
+    assert_eq!(
+        parse(&record(&times), &resample(-1.0)).expect_err("negative"),
+        "cannot resample to a step of -1 seconds: expected a positive number of seconds"
+    );
+}
+
+#[test]
+fn options_and_the_column_must_agree() {
+    let text = record(&even(10, 2.0));
+    let with = |sample_time, time: Option<&str>| ReadOptions {
+        sample_time: Some(sample_time),
+        time: time.map(str::to_owned),
+        ..ReadOptions::default()
+    };
+    assert_eq!(
+        parse(&text, &with(1.0, None)).expect_err("conflict"),
+        "a.csv: the time column 'time' has a sample every 2 s, expected 1 s: leave out one of the two"
+    );
+    let ignored = parse(&text, &with(1.0, Some(""))).expect("ignored");
+    assert!(ignored.sample_time() == Some(1.0) && ignored.experiments()[0].time().is_none());
+    // A column that counts rows says nothing about seconds.
+    let counted = parse(&record(&even(10, 1.0)), &with(0.2, None)).expect("counts");
+    assert_eq!(counted.sample_time(), Some(0.2));
+    assert!(
+        parse(&text.replace("\n2,", "\nnoon,"), &with(2.0, Some("time")))
+            .expect_err("no time")
+            .contains("line 3, time column 'time': 'noon' is not a time")
+    );
+    let told = parse(&text.replace("\n2,", "\nnoon,"), &ReadOptions::default()).expect("reads without");
+    assert!(told.sample_time().is_none() && told.warnings()[0].to_string().contains("is not used as the time"));
+}

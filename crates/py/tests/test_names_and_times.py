@@ -1,0 +1,151 @@
+"""Names decide which column is which, and times say when: whatever a table knows is used or refused, never passed over."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import intervalid as iv
+from conftest import two_by_two
+
+U, Y = two_by_two(300, 5)
+INPUTS = pd.DataFrame(U, columns=["flow", "heat"])
+OUTPUTS = pd.DataFrame(Y, columns=["level", "temperature"])
+
+
+@pytest.fixture(scope="module")
+def model() -> iv.ARX:
+    return iv.ARX(lags=(1, 0, 1)).fit(INPUTS, OUTPUTS)
+
+
+def test_swapped_columns_give_the_same_numbers(model: iv.ARX, tmp_path: pathlib.Path) -> None:
+    model.save(tmp_path / "m.safetensors")
+    loaded = iv.load_model(tmp_path / "m.safetensors")
+    for estimator in (model, loaded):
+        expected = estimator.metrics(INPUTS, OUTPUTS)
+        assert estimator.metrics(INPUTS[["heat", "flow"]], OUTPUTS[["temperature", "level"]]) == expected
+        straight = estimator.predict(INPUTS, y0=OUTPUTS[:1]).mean
+        swapped = estimator.predict(INPUTS[["heat", "flow"]], y0=OUTPUTS[["temperature", "level"]][:1]).mean
+        np.testing.assert_array_equal(straight, swapped)
+        record = iv.Record(INPUTS[["heat", "flow"]], OUTPUTS[["temperature", "level"]])
+        assert estimator.metrics(record) == expected
+        np.testing.assert_array_equal(estimator.predict(record).mean, straight)
+        # Arrays have no names: the order counts.
+        assert estimator.metrics(U, Y) == expected
+
+
+def test_tables_without_the_right_names_are_refused(model: iv.ARX, tmp_path: pathlib.Path) -> None:
+    model.save(tmp_path / "m.safetensors")
+    for estimator in (model, iv.load_model(tmp_path / "m.safetensors")):
+        with pytest.raises(iv.errors.ChannelsError, match="u has no column flow"):
+            estimator.metrics(INPUTS.rename(columns={"flow": "u1"}), OUTPUTS)
+        with pytest.raises(iv.errors.ChannelsError, match="y has no column level"):
+            estimator.metrics(INPUTS, OUTPUTS.rename(columns={"level": "x"}))
+        with pytest.raises(iv.errors.ChannelsError, match="no column temperature"):
+            estimator.predict(INPUTS, y0=OUTPUTS[["level"]][:1])
+    # A unit in brackets is no other name.
+    with_units = OUTPUTS.rename(columns={"level": "level [m]"})
+    assert model.metrics(INPUTS, with_units) == model.metrics(INPUTS, OUTPUTS)
+    # A model of plain arrays has no names to insist on.
+    plain = iv.ARX(lags=(1, 0, 1)).fit(U, Y)
+    assert plain.metrics(INPUTS, OUTPUTS) == plain.metrics(U, Y)
+
+
+def dated(step: str = "5s", drop: slice | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    index = pd.date_range("2024-03-01 10:00", periods=300, freq=step)
+    frames = [INPUTS.set_axis(index), OUTPUTS.set_axis(index)]
+    return tuple(frame if drop is None else frame.drop(frame.index[drop]) for frame in frames)  # type: ignore[return-value]
+
+
+def test_an_index_of_dates_gives_the_sample_time() -> None:
+    u, y = dated()
+    assert iv.Record(u, y).sample_time == 5.0
+    model = iv.ARX(lags=(1, 0, 1)).fit(u, y)
+    assert model.predict(u, y0=y[:1]).sample_time == 5.0
+    with pytest.raises(iv.errors.ChannelsError, match="every 5 s, the data have one every 1 s"):
+        model.predict(dated("1s")[0], y0=Y[:1])
+    with pytest.raises(iv.errors.ShapeError, match="different times"):
+        iv.Record(u, dated("1s")[1])
+
+
+def test_gaps_and_jitter_in_an_index_are_refused() -> None:
+    u, y = dated(drop=slice(100, 130))
+    with pytest.raises(iv.errors.DataError, match="row 101, time column 'index': a gap of 155 s where 5 s are usual"):
+        iv.ARX(lags=(1, 0, 1)).fit(u, y)
+    with pytest.warns(UserWarning, match="1 gap"):
+        record = iv.Record(u, y, missing="split")
+    assert [len(part) for part in record.y] == [100, 170]
+    late = u.index + pd.to_timedelta(np.arange(len(u)) % 2, unit="s")
+    with pytest.raises(iv.errors.DataError, match="evenly spaced"):
+        iv.Record(u.set_axis(late), y.set_axis(late), missing="split")
+    u, y = dated()
+    late = u.index + pd.to_timedelta(np.arange(len(u)) % 2, unit="s")
+    with pytest.warns(UserWarning, match="resampled to"):
+        assert iv.Record(u.set_axis(late), y.set_axis(late), resample=5.0).sample_time == 5.0
+    with pytest.raises(iv.errors.ShapeError, match="resample needs times"):
+        iv.Record(U, Y, resample=5.0)
+
+
+def test_times_are_no_inputs() -> None:
+    stamped = INPUTS.assign(when=pd.date_range("2024-03-01", periods=300, freq="s"))
+    with pytest.raises(iv.errors.NotNumericError, match="column 'when': .*times, not numbers"):
+        iv.ARX(lags=(1, 0, 1)).fit(stamped, OUTPUTS)
+    objects = INPUTS.assign(when=[stamp.to_pydatetime() for stamp in stamped["when"]]).astype({"when": object})
+    with pytest.raises(iv.errors.NotNumericError, match="dates are not numbers"):
+        iv.ARX(lags=(1, 0, 1)).fit(objects, OUTPUTS)
+
+
+def test_shuffled_folds_are_refused() -> None:
+    from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_score
+
+    model = iv.ARX(lags=(1, 0, 1))
+    with pytest.raises(iv.errors.ShapeError, match="must not be shuffled"):
+        cross_val_score(model, INPUTS, OUTPUTS, cv=KFold(3, shuffle=True, random_state=1), error_score="raise")
+    assert len(cross_val_score(model, INPUTS, OUTPUTS, cv=TimeSeriesSplit(3))) == 3
+
+
+def test_transposed_arrays_are_recognised() -> None:
+    with pytest.raises(iv.errors.ShapeError, match=r"u has 2 samples of 300 channels: .*Give u\.T"):
+        iv.ARX(lags=(1, 0, 1)).fit(U.T, Y)
+    with pytest.raises(iv.errors.ShapeError, match=r"y has 1 sample of 300 channels"):
+        iv.ARX(lags=(1, 0, 1)).fit(U, Y[:, :1].T)
+
+
+def test_random_state_is_the_seed() -> None:
+    parameters = {"lags": (1, 0, 1), "hidden": (4,), "epochs": 2, "window": (20, 10)}
+    one = iv.IntervalNODE(**parameters, random_state=3).fit(U, Y)  # type: ignore[arg-type]
+    other = iv.IntervalNODE(**parameters, seed=3).fit(U, Y)  # type: ignore[arg-type]
+    assert one.model_.to_bytes() == other.model_.to_bytes() and one.config_["seed"] == 3
+    with pytest.raises(iv.errors.OptionError, match="random_state = 'x'"):
+        iv.ARX(random_state="x").fit(U, Y)  # type: ignore[arg-type]
+
+
+def test_misspelt_keywords_are_answered_with_the_near_name() -> None:
+    with pytest.raises(TypeError, match="'covrage': did you mean 'coverage'"):
+        iv.AutoModel(covrage=0.9)  # type: ignore[call-arg]
+
+
+def test_a_fitted_model_says_what_was_found(model: iv.ARX) -> None:
+    assert repr(model) == (
+        "ARX(lags=(1, 0, 1)), fitted: arx with lags (1, 0, 1), level, temperature from flow, heat, 90 % band"
+    )
+    page = model._repr_html_()
+    assert page.startswith("<table>") and "level, temperature from flow, heat" in page
+    assert iv.ARX()._repr_html_() == "<pre>ARX()</pre>"
+    judged = iv.ARX(lags=(1, 0, 1), split=(0.6, 0.1, 0.3)).fit(INPUTS, OUTPUTS)
+    assert "test part, share inside" in judged._repr_html_()
+
+
+def test_files_are_read_as_the_command_line_reads_them(tmp_path: pathlib.Path) -> None:
+    rows = "\n".join(f"2024-03-01 10:00:{k:02d};{k}" for k in range(40))
+    (tmp_path / "a.csv").write_text(f"sep=;\nPlant\nwhen;level [m]\n{rows}\n")
+    record = iv.load_data(tmp_path / "a.csv", inputs=[], outputs=["level"], skip_rows=2)
+    assert record.sample_time == 1.0 and record._record.outputs == [("level", "m")]
+    assert record._record.start(0) == ("2024-03-01T10:00:00", 4)
+    named = iv.load_data(tmp_path / "a.csv", inputs=[], outputs=["level"], skip_rows=2, time="", units={"level": "mm"})
+    assert named.sample_time is None and named._record.outputs == [("level", "mm")]
+    with pytest.warns(UserWarning, match="resampled to"):
+        assert len(iv.load_data(tmp_path / "a.csv", inputs=[], outputs=["level"], skip_rows=2, resample=2.0)) == 20

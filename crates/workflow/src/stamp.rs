@@ -1,0 +1,133 @@
+//! Which samples a fit was judged on, so that fits can be compared by what they saw and not by what files are called.
+
+use intervalid_data::{Channel, Dataset, Part, Split};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Digits of a hash that are kept: enough to tell the records of one person apart.
+const DIGITS: usize = 16;
+
+/// A record and its test part by content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordStamp {
+    /// Hash of all samples.
+    pub data: String,
+    /// How many.
+    pub samples: usize,
+    /// Hash of the samples of the test part, none where there is none.
+    pub test: Option<String>,
+    /// How many.
+    pub test_samples: usize,
+    /// Inputs with their units.
+    pub inputs: Vec<Channel>,
+    /// Outputs with their units.
+    pub outputs: Vec<Channel>,
+    /// Seconds between samples, if known.
+    pub sample_time: Option<f64>,
+}
+
+impl RecordStamp {
+    /// That of a record and its parts.
+    #[must_use]
+    pub fn new(dataset: &Dataset, split: &Split) -> Self {
+        Self {
+            data: hash(dataset, &Part::whole(dataset)),
+            samples: dataset.samples(),
+            test: (!split.test.is_empty()).then(|| hash(dataset, &split.test)),
+            test_samples: split.test.samples(),
+            inputs: dataset.inputs().to_vec(),
+            outputs: dataset.outputs().to_vec(),
+            sample_time: dataset.sample_time(),
+        }
+    }
+
+    /// What keeps the numbers of `other` from being compared with those of this record, in words; empty if nothing does.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
+        for (what, own, others) in [
+            ("inputs", &self.inputs, &other.inputs),
+            ("outputs", &self.outputs, &other.outputs),
+        ] {
+            if names(own) != names(others) {
+                let [own, others] = [own, others].map(|channels| names(channels).join(", "));
+                found.push(format!("the {what} are {others}, not {own}"));
+            }
+            for (channel, twin) in own.iter().zip(others) {
+                if let (Some(unit), Some(another)) = (&channel.unit, &twin.unit)
+                    && unit != another
+                {
+                    found.push(format!("'{}' is in {another}, not in {unit}", channel.name));
+                }
+            }
+        }
+        if self.test != other.test {
+            found.push(match self.data == other.data {
+                true => format!(
+                    "the test part is another one of the same data ({} samples, not {})",
+                    other.test_samples, self.test_samples
+                ),
+                false => format!(
+                    "the data differ ({} samples, {} of them for the test, not {} and {})",
+                    other.samples, other.test_samples, self.samples, self.test_samples
+                ),
+            });
+        }
+        found
+    }
+}
+
+/// Over the values, channel by channel; names are not part of it.
+fn hash(dataset: &Dataset, part: &Part) -> String {
+    let mut hasher = Sha256::new();
+    for segment in part.segments() {
+        let experiment = &dataset.experiments()[segment.experiment];
+        hasher.update((segment.len() as u64).to_le_bytes());
+        let inputs = (0..dataset.inputs().len()).map(|channel| experiment.input(channel));
+        let outputs = (0..dataset.outputs().len()).map(|channel| experiment.output(channel));
+        for column in inputs.chain(outputs) {
+            for value in &column[segment.start..segment.end] {
+                hasher.update(value.to_le_bytes());
+            }
+        }
+    }
+    let digest = hasher.finalize();
+    let hex = digest.iter().map(|byte| format!("{byte:02x}"));
+    hex.collect::<String>()[..DIGITS].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{Experiment, SplitFractions};
+
+    use super::*;
+
+    fn stamp(unit: &str, scale: f64, split: &str) -> RecordStamp {
+        let column = |factor: f64| (0..20).map(|k| factor * f64::from(k)).collect::<Vec<_>>();
+        let experiment = Experiment::new("e", vec![column(1.0)], vec![column(scale)]);
+        let outputs = vec![Channel::new("y").with_unit(unit)];
+        let dataset = Dataset::new("d", vec![Channel::new("u")], outputs, None, vec![experiment]).expect("valid");
+        let fractions: SplitFractions = split.parse().expect("shares");
+        RecordStamp::new(&dataset, &Split::new(&dataset, fractions).expect("splits"))
+    }
+
+    #[test]
+    fn content_and_parts_decide() {
+        let one = stamp("m", 2.0, "0.5,0.1,0.4");
+        assert_eq!(one.differences(&stamp("m", 2.0, "0.5,0.1,0.4")), [""; 0]);
+        // The same test part after another division of the rest still compares.
+        assert_eq!(one.differences(&stamp("m", 2.0, "0.4,0.2,0.4")), [""; 0]);
+        assert_eq!(
+            one.differences(&stamp("m", 2.0, "0.5,0.2,0.3")),
+            ["the test part is another one of the same data (6 samples, not 8)"]
+        );
+        assert_eq!(
+            one.differences(&stamp("mm", 3.0, "0.5,0.1,0.4")),
+            [
+                "'y' is in mm, not in m",
+                "the data differ (20 samples, 8 of them for the test, not 20 and 8)"
+            ]
+        );
+    }
+}
