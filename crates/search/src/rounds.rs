@@ -2,11 +2,12 @@
 //!
 //! 1. linear models on lagged outputs, fitted to free runs
 //! 2. linear state-space models of all orders
-//! 3. networks on lagged outputs: many, a few steps each
-//! 4. the first networks with hidden states, each a round
-//! 5. lagged networks: the best of them, more steps, on all divisions
-//! 6. lagged networks once more, the best two
-//! 7. mutations of the best networks with hidden states, each a round, until work is spent or three waves gain nothing
+//! 3. the first networks with hidden states, each a round
+//! 4. networks on lagged outputs: many, a few steps each
+//! 5. more networks with hidden states
+//! 6. lagged networks: the best of them, more steps, on all divisions
+//! 7. lagged networks once more, the best two
+//! 8. mutations of the best networks with hidden states, each a round, until work is spent or three waves gain nothing
 //!
 //! A deadline ends the rounds wherever it falls; as many rounds again give the same result.
 
@@ -113,9 +114,9 @@ impl Rounds<'_> {
         self.simulation_round()?;
         self.lagged = LaggedSearch::new(self.folds, self.config, self.linear[0].lags)?;
         self.linear_round()?;
+        let mut is_worth_more = self.hidden_wave()?;
         self.lagged_round()?;
-        let mut is_worth_more = true;
-        for _ in 0..FIRST_WAVES {
+        for _ in 1..FIRST_WAVES {
             is_worth_more = is_worth_more && self.hidden_wave()?;
         }
         self.lagged_round()?;

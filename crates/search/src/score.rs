@@ -61,12 +61,12 @@ pub(crate) fn score(errors: &HeldOut, blocks: usize, coverage: f64) -> Score {
     }
     let (coverage, width) = constant_band(&pieces, coverage);
     let together = root_mean_square(pieces.iter().flatten());
-    let mut sizes: Vec<f64> = pieces.iter().map(|piece| root_mean_square(piece)).collect();
+    let mut sizes: Vec<f64> = pieces.iter().map(root_mean_square).collect();
     if blocks > 0 {
-        sizes.extend(after.map(|after| root_mean_square(after)));
+        sizes.extend(after.map(root_mean_square));
     }
     Score {
-        forward: after.map_or(together, |after| root_mean_square(after)),
+        forward: after.map_or(together, root_mean_square),
         blocks: sizes,
         rmse: together,
         coverage,

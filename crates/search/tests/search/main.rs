@@ -98,7 +98,7 @@ fn threads_change_nothing_and_a_saved_model_is_the_same() {
     let record = WienerSystem::default().generate(600, 3).expect("generates");
     let config = SearchConfig {
         model: Some(ModelKind::Inode),
-        rounds: 2,
+        rounds: 3,
         ..SearchConfig::default()
     };
     let (one, split) = searched(record.dataset(), &config, 1);
@@ -273,7 +273,7 @@ fn short_records_without_inputs_and_long_ones_are_fitted() {
     searched(
         &alone,
         &SearchConfig {
-            rounds: 1,
+            rounds: 4,
             ..SearchConfig::default()
         },
         1,
@@ -285,7 +285,7 @@ fn recurrent_networks_are_searched_on_request() {
     let record = WienerSystem::default().generate(700, 8).expect("generates");
     let config = SearchConfig {
         model: Some(ModelKind::Ilstm),
-        rounds: 2,
+        rounds: 3,
         ..SearchConfig::default()
     };
     let (fit, split) = searched(record.dataset(), &config, 2);
@@ -301,7 +301,7 @@ fn recurrent_networks_are_searched_on_request() {
 
     let given = SearchConfig {
         initial: Some(InitialState::Measured),
-        rounds: 1,
+        rounds: 2,
         ..config.clone()
     };
     let (fit, _) = searched(record.dataset(), &given, 2);
@@ -373,7 +373,7 @@ fn an_observer_that_breaks_off_ends_the_search() {
         };
         let config = SearchConfig {
             model: Some(ModelKind::Inode),
-            rounds: 2,
+            rounds: 3,
             ..SearchConfig::default()
         };
         let kept = search(record.dataset(), &split, &config, &watched(&stop)).expect("keeps what it has");
