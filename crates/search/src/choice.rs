@@ -19,8 +19,10 @@ use crate::table::arx_name;
 const NETWORK_ADVANTAGE: f64 = 0.03;
 /// A linear state-space model has to beat ARX models by this share.
 const STATE_ADVANTAGE: f64 = 0.02;
-/// Networks and linear models that are finished before the search settles for one that breaks its promise.
-const MOST_TRIED: usize = 3;
+/// Networks that are finished before linear models come, since each takes its time, and linear models before the search settles for
+/// one that breaks its promise.
+const MOST_NETWORKS: usize = 2;
+const MOST_LINEAR: usize = 3;
 
 /// A candidate by its family and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +146,7 @@ impl Chooser<'_> {
         };
         let wins = |pick: &Pick| self.total(*pick) < (1.0 - STATE_ADVANTAGE) * self.total(best_arx);
         match states.first().is_some_and(wins) && self.config.model.is_none() {
-            true => states.into_iter().filter(wins).take(MOST_TRIED).chain(arx).collect(),
+            true => states.into_iter().filter(wins).take(MOST_LINEAR).chain(arx).collect(),
             false => arx.chain(states).collect(),
         }
     }
@@ -172,8 +174,8 @@ impl Chooser<'_> {
                 .is_none_or(|(score, best)| score.clearly_beats(best, NETWORK_ADVANTAGE));
             clearly || is_asked
         };
-        let networks = self.networks().into_iter().filter(wins).take(MOST_TRIED);
-        networks.chain(linear.into_iter().take(MOST_TRIED)).collect()
+        let networks = self.networks().into_iter().filter(wins).take(MOST_NETWORKS);
+        networks.chain(linear.into_iter().take(MOST_LINEAR)).collect()
     }
 
     fn finish(&self, pick: Pick) -> Result<Finished> {
@@ -290,7 +292,12 @@ impl Chooser<'_> {
             Pick::Arx(_) | Pick::Hidden(_) => (Vec::new(), 0),
         };
         Choice {
-            why: self.why(pick),
+            why: match broken.is_empty() {
+                true => self.why(pick),
+                false => {
+                    "the best candidate whose model does what held-out data promised; better ones did not".to_owned()
+                }
+            },
             pick,
             model: finished.model,
             calibration: finished.calibration,

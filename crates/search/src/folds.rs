@@ -156,7 +156,11 @@ impl<'a> Folds<'a> {
         for (run, block) in self.approaches(fold) {
             // Pieces too short to simulate are left out, unless nothing else is there.
             if let Ok(found) = free_run_windows(self.dataset, &Part::from_segments(vec![run]), lags, initial) {
-                windows.extend(found.into_iter().map(|window| (window, first_counted(&run, &block))));
+                windows.extend(
+                    found
+                        .into_iter()
+                        .map(|window| (window, self.first_counted(&run, &block))),
+                );
             }
         }
         if windows.is_empty() {
@@ -177,7 +181,7 @@ impl<'a> Folds<'a> {
             let block = approaches
                 .iter()
                 .find(is_of)
-                .map_or(first, |(run, block)| first_counted(run, block));
+                .map_or(first, |(run, block)| self.first_counted(run, block));
             for at in block.saturating_sub(first)..run.target.len() {
                 scores.error.push(run.target[at] - run.centre[at]);
                 scores.below.push(run.centre[at] - run.lower[at]);
@@ -185,6 +189,15 @@ impl<'a> Folds<'a> {
             }
         }
         Ok(scores)
+    }
+
+    /// The first sample of a block that counts. Where the block begins its run, models with hidden states have no history, so that a
+    /// search counts none of its first samples.
+    fn first_counted(&self, run: &Segment, block: &Segment) -> usize {
+        match run.start == block.start && self.forward_fold().is_some() {
+            true => block.start + WARM_UP.min(block.len() / 2),
+            false => block.start,
+        }
     }
 
     /// Windows of about `length` samples over a part, side by side; where they are more than `most` samples, evenly spaced
@@ -254,14 +267,6 @@ fn forward(all: &Part) -> Fold {
             end: cut(segment),
             ..*segment
         }),
-    }
-}
-
-/// The first sample of a block that counts: where the block begins its run, models with hidden states have none before.
-fn first_counted(run: &Segment, block: &Segment) -> usize {
-    match run.start == block.start {
-        true => block.start + WARM_UP.min(block.len() / 2),
-        false => block.start,
     }
 }
 

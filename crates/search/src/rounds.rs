@@ -28,6 +28,8 @@ const FIRST_WAVES: usize = 3;
 const GOOD_LAGS: f64 = 0.05;
 /// Linear models with a dead time must beat those without by this share of the score.
 const DEAD_TIME_ADVANTAGE: f64 = 0.03;
+/// Candidates whose margins are trained, on the average: the first may break its promise.
+const ATTEMPTS: f64 = 1.5;
 /// Networks whose margins are trained in the end, at most.
 const MEMBERS: usize = 9;
 
@@ -213,14 +215,14 @@ impl Rounds<'_> {
     fn reserve(&self) {
         let threads = self.budget.threads as f64;
         let of_lagged = self.lagged.best().map(|best| {
-            let margins = Plan::work(self.folds, best.parameters, MEMBERS);
+            let margins = ATTEMPTS * Plan::work(self.folds, best.parameters, MEMBERS);
             let score = best.score.as_ref().map_or(f64::INFINITY, |score| score.total());
             (score, (margins + best.everything_work(self.folds)) / threads)
         });
         let of_hidden = self.hidden.first().and_then(|hidden| {
             let total = |candidate: &HiddenCandidate| candidate.score.total();
             let best = hidden.candidates.iter().min_by(|a, b| total(a).total_cmp(&total(b)))?;
-            let margins = Plan::work(self.folds, best.parameters(), MEMBERS) / threads;
+            let margins = ATTEMPTS * Plan::work(self.folds, best.parameters(), MEMBERS) / threads;
             let refit = match self.folds.is_long() {
                 true => everything_work(best, &hidden.runs),
                 false => 0.0,

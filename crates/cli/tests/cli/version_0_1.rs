@@ -1,4 +1,4 @@
-//! What version 0.1.0 wrote is still read, and what it computed is still computed, to the bit.
+//! What version 0.1.0 wrote is still read, and what it computed is still computed, to the bit, but for searches.
 //!
 //! `tests/fixtures/v0.1` holds folders of fits that version 0.1.0 (commit 25bc3bb) wrote with its baseline kernels, which give the same
 //! bits on every x86-64 processor: `intervalid fit hair-dryer --model MODEL --epochs 3 --hidden 4,3 --seed 5` and the like, as their
@@ -23,6 +23,10 @@ const FITS: [&str; 10] = [
     "inode-cascade",
     "inode-joint-f64",
 ];
+
+/// Those that a search found. Its defaults have changed since, so they are read, not repeated.
+#[cfg(target_arch = "x86_64")]
+const SEARCHED: [&str; 3] = ["arx", "auto", "auto-arx"];
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -88,12 +92,12 @@ fn old_models_are_read_and_simulate_as_they_did() {
     }
 }
 
-/// The same configuration on the same kernels gives the same model, predictions and history, to the bit.
+/// The same configuration on the same kernels gives the same model, predictions and history, to the bit, unless it asks for a search.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn old_fits_are_repeated_to_the_bit() {
     let folder = Folder::new();
-    for name in FITS {
+    for name in FITS.into_iter().filter(|name| !SEARCHED.contains(name)) {
         let old = fixture(name);
         let config = old.join("config.toml");
         let config = config.to_str().expect("a path");

@@ -37,6 +37,7 @@ pub(crate) fn effort(runs: &[Run]) -> Effort {
     if samples > VERY_MANY {
         effort.kept = 1;
         effort.linear = 10;
+        effort.explore.rounds = vec![(120, 0.5), (450, 1.0)];
     }
     effort
 }
