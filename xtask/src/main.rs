@@ -24,7 +24,7 @@ usage: cargo xtask TASK [options]
                          default fits of a folder's records beside peers, over their test parts, as a Markdown table
   fuzz [--minutes N] [--seed S] [--target NAME]…
                          mutated files for everything that reads files
-  soak [--kills N] [--seed S]
+  soak [--kills N] [--seed S] [--program PATH]
                          kills the program at random moments and compares what repeated commands leave
 
 `test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a

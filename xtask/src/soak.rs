@@ -58,7 +58,8 @@ const STUDY: &str = "name = 'soak'\ndatasets = ['hair-dryer']\nmodels = ['inode'
      margins = ['abs']\ncoverages = [0.9]\nseeds = [1, 2]\n[settings]\nepochs = 6\nhidden = [6]\n";
 
 /// These say how long it took and what was written when; everything else must be equal.
-const DIFFER: [&str; 5] = [
+const DIFFER: [&str; 6] = [
+    "candidates.csv",
     "metrics.json",
     "report.json",
     "report.html",
@@ -67,25 +68,36 @@ const DIFFER: [&str; 5] = [
 ];
 
 pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
-    let (mut kills, mut seed) = (60_usize, 1_u64);
+    let (mut kills, mut seed, mut program) = (60_usize, 1_u64, None);
     let mut options = options.iter();
     while let Some(option) = options.next() {
-        let mut number = || -> anyhow::Result<u64> {
-            let value = options.next().and_then(|text| text.parse().ok());
-            Ok(value.ok_or_else(|| UsageError(format!("{option} needs a whole number")))?)
+        let value = options
+            .next()
+            .ok_or_else(|| UsageError(format!("{option} needs a value")))?;
+        let number = || {
+            let number = value.parse::<u64>();
+            number.map_err(|_| UsageError(format!("{option} {value}: expected a whole number")))
         };
         match option.as_str() {
             "--kills" => kills = usize::try_from(number()?)?,
             "--seed" => seed = number()?,
+            "--program" => program = Some(std::path::absolute(value)?),
             other => return Err(UsageError(format!("unknown option `{other}`")).into()),
         }
     }
-    if !matches!(
-        execute(&mut cargo(&["build", "--package", "intervalid-cli"]))?,
-        Outcome::Passed
-    ) {
-        return Ok(false);
-    }
+    let program = match program {
+        Some(program) => program,
+        None => {
+            let built = execute(&mut cargo(&["build", "--package", "intervalid-cli"]))?;
+            if !matches!(built, Outcome::Passed) {
+                return Ok(false);
+            }
+            let target = std::env::var_os("CARGO_TARGET_DIR");
+            target
+                .map_or_else(|| crate::root().join("target"), PathBuf::from)
+                .join("debug/intervalid")
+        }
+    };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let root = crate::root().join("target/soak");
     let _ = std::fs::remove_dir_all(&root);
@@ -94,14 +106,14 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
     for (index, (name, arguments)) in COMMANDS.iter().enumerate() {
         // What is left over goes to the first commands.
         let share = kills / COMMANDS.len() + usize::from(index < kills % COMMANDS.len());
-        let (reference, duration) = reference(&root.join(format!("{index}-reference")), arguments)?;
+        let (reference, duration) = reference(&program, &root.join(format!("{index}-reference")), arguments)?;
         let (mut in_time, mut repeats) = (0, 0);
         for kill in 0..share {
             let folder = root.join(format!("{index}-{kill}"));
-            prepare(&folder)?;
+            prepare(&program, &folder)?;
             // Up to four kills of one piece of work: the second may meet what the first has left.
             for _ in 0..rng.random_range(1..=4) {
-                let mut child = start(&folder, arguments)?;
+                let mut child = start(&program, &folder, arguments)?;
                 std::thread::sleep(duration.mul_f64(rng.random_range(0.0..1.05)));
                 in_time += usize::from(child.try_wait()?.is_none());
                 child.kill()?;
@@ -109,12 +121,12 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
                 all += 1;
                 repeats += 1;
             }
-            let status = start(&folder, arguments)?.wait()?;
+            let status = start(&program, &folder, arguments)?.wait()?;
             ensure!(
                 status.success(),
                 "{name}, kill {kill}: the repeated command ended with {status}"
             );
-            let found = results(&folder)?;
+            let found = results(&program, &folder)?;
             let differing = reference
                 .iter()
                 .find(|(file, content)| found.get(*file) != Some(content));
@@ -137,27 +149,31 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
 }
 
 /// Results of a run that nobody kills, and how long it takes.
-fn reference(folder: &Path, arguments: &[&str]) -> anyhow::Result<(BTreeMap<PathBuf, Vec<u8>>, Duration)> {
-    prepare(folder)?;
+fn reference(
+    program: &Path,
+    folder: &Path,
+    arguments: &[&str],
+) -> anyhow::Result<(BTreeMap<PathBuf, Vec<u8>>, Duration)> {
+    prepare(program, folder)?;
     let started = Instant::now();
-    let status = start(folder, arguments)?.wait()?;
+    let status = start(program, folder, arguments)?.wait()?;
     ensure!(
         status.success(),
         "`intervalid {}` ended with {status}",
         arguments.join(" ")
     );
-    Ok((results(folder)?, started.elapsed()))
+    Ok((results(program, folder)?, started.elapsed()))
 }
 
 /// A folder with what the commands read.
-fn prepare(folder: &Path) -> anyhow::Result<()> {
+fn prepare(program: &Path, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder.join("out"))?;
     std::fs::write(folder.join("study.toml"), STUDY)?;
     let fit = folder.parent().context("a folder for all")?.join("fit");
     if !fit.exists() {
         let place = fit.display().to_string();
         let arguments = ["fit", "hair-dryer", "--model", "arx", "--out", &place];
-        let status = start(folder, &arguments)?.wait()?;
+        let status = start(program, folder, &arguments)?.wait()?;
         ensure!(status.success(), "the fit to export ended with {status}");
     }
     std::fs::create_dir_all(folder.join("fit"))?;
@@ -168,17 +184,16 @@ fn prepare(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn start(folder: &Path, arguments: &[&str]) -> anyhow::Result<Child> {
-    let child = program(folder, arguments)
+fn start(program: &Path, folder: &Path, arguments: &[&str]) -> anyhow::Result<Child> {
+    let child = command(program, folder, arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
     child.context("the program cannot be started")
 }
 
-fn program(folder: &Path, arguments: &[&str]) -> Command {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
-    let mut command = Command::new(target.join("debug/intervalid"));
+fn command(program: &Path, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command
         .args(arguments)
         .current_dir(folder)
@@ -187,7 +202,7 @@ fn program(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Every file below `out` with what must be equal of it.
-fn results(folder: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
+fn results(program: &Path, folder: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.join("out")];
     while let Some(next) = folders.pop() {
@@ -204,14 +219,14 @@ fn results(folder: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
         }
     }
     if folder.join("out/study.sqlite").exists() {
-        found.insert(PathBuf::from("table of the study"), table_of(folder)?);
+        found.insert(PathBuf::from("table of the study"), table_of(program, folder)?);
     }
     Ok(found)
 }
 
 /// The table of a study, which holds all numbers of its runs.
-fn table_of(folder: &Path) -> anyhow::Result<Vec<u8>> {
-    let output = program(folder, &["study", "table", "out", "--format", "csv"]).output()?;
+fn table_of(program: &Path, folder: &Path) -> anyhow::Result<Vec<u8>> {
+    let output = command(program, folder, &["study", "table", "out", "--format", "csv"]).output()?;
     ensure!(
         output.status.success(),
         "the study has no table: {}",

@@ -12,7 +12,7 @@ use crate::target::Target;
 
 /// An input that takes longer is a finding: seeds take milliseconds.
 const SLOWEST: Duration = Duration::from_secs(10);
-/// Inputs kept for further mutation; the oldest make room.
+/// Inputs kept for further mutation beside the seeds; the oldest make room.
 const KEPT: usize = 2000;
 
 /// What must not happen, and the input that makes it happen.
@@ -41,7 +41,9 @@ pub struct Statistics {
 #[derive(Debug)]
 pub struct Fuzzer {
     target: Target,
+    /// Seeds, then what is kept.
     inputs: Vec<Vec<u8>>,
+    seeds: usize,
     answers: HashSet<String>,
     rng: ChaCha8Rng,
     statistics: Statistics,
@@ -54,9 +56,11 @@ impl Fuzzer {
     /// # Errors
     /// If they cannot be read, or there is no temporary folder.
     pub fn new(target: Target, seed: u64) -> anyhow::Result<Self> {
+        let inputs = seeds(target)?;
         Ok(Self {
             target,
-            inputs: seeds(target)?,
+            seeds: inputs.len(),
+            inputs,
             answers: HashSet::new(),
             rng: ChaCha8Rng::seed_from_u64(seed),
             statistics: Statistics::default(),
@@ -82,7 +86,14 @@ impl Fuzzer {
     /// The first one that panics or takes too long.
     pub fn run_many(&mut self, count: usize) -> Result<(), Box<Finding>> {
         for _ in 0..count {
-            let [one, other] = [0; 2].map(|_| self.rng.random_range(0..self.inputs.len()));
+            // Every other input comes straight from a sound file, so that what was kept does not lead too far away.
+            let from = if self.rng.random() {
+                self.seeds
+            } else {
+                self.inputs.len()
+            };
+            let one = self.rng.random_range(0..from);
+            let other = self.rng.random_range(0..self.inputs.len());
             let input = mutate(&self.inputs[one], &self.inputs[other], &mut self.rng);
             self.run(input)?;
         }
@@ -121,8 +132,8 @@ impl Fuzzer {
             Ok(Err(error)) => plain(&format!("{error:#}")),
         };
         if self.answers.insert(answer) {
-            if self.inputs.len() >= KEPT {
-                self.inputs.remove(0);
+            if self.inputs.len() >= self.seeds + KEPT {
+                self.inputs.remove(self.seeds);
             }
             self.inputs.push(input);
         }
@@ -130,8 +141,10 @@ impl Fuzzer {
     }
 }
 
-/// A message without what depends on the input: numbers, and words in quotes.
+/// A message without what depends on the input: numbers, words in quotes, and the lines that parsers show between bars.
 fn plain(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().filter(|line| !line.contains('|')).collect();
+    let message = lines.join(" ");
     let mut plain = String::new();
     let mut quote = None;
     for c in message.chars() {
@@ -155,6 +168,8 @@ mod tests {
     #[test]
     fn answers_are_told_apart_by_their_words() {
         assert_eq!(plain("line 12: 'a' is no number"), plain("line 7: 'bc' is no number"));
+        let parser = |line: &str| format!("TOML parse error\n  |\n1 | {line}\n  | ^\nkey without a value");
+        assert_eq!(plain(&parser("a")), plain(&parser("b = [")));
         assert_ne!(plain("line 1: too short"), plain("line 1: too long"));
     }
 }

@@ -63,13 +63,21 @@ fn needs<T: Real>(config: &CheckedConfig, architecture: &Architecture, windows: 
     let size = size_of::<T>() as u128;
     let regressor = architecture.regressor_len() as u128;
     let lstm = architecture.kind == NetworkKind::Lstm;
+    let maps = architecture.kind == NetworkKind::StateSpace;
+    let states = architecture.states as u128;
     let (mut parameters, mut units, mut inner) = (0, 0, regressor);
+    if maps {
+        // The linear path from states to states; what stands beside it sees states and inputs.
+        (parameters, units, inner) = (states * states, states, states);
+    }
     for &width in &architecture.hidden {
         let width = width as u128;
         let out = if lstm { 4 * width } else { width };
         parameters += out * (inner + 1 + if lstm { width } else { 0 });
         units += out;
-        inner = width;
+        if !maps {
+            inner = width;
+        }
     }
     parameters += architecture.readout_len() as u128 * (inner + 1);
     let sets = match config.model.method() {
@@ -80,7 +88,7 @@ fn needs<T: Real>(config: &CheckedConfig, architecture: &Architecture, windows: 
     };
     let batch = config.training.batch.min(windows) as u128;
     let steps = config.training.window.length as u128;
-    let states = parameters * sets * size;
+    let copies = parameters * sets * size;
     let activations = batch * steps * (units + regressor) * PER_UNIT * size;
     let hidden = || {
         let widths: Vec<String> = architecture.hidden.iter().map(ToString::to_string).collect();
@@ -88,13 +96,15 @@ fn needs<T: Real>(config: &CheckedConfig, architecture: &Architecture, windows: 
     };
     let (option, found) = if regressor > units {
         ("lags", config.lags.to_string())
-    } else if states >= activations {
+    } else if 2 * states > units {
+        ("states", states.to_string())
+    } else if copies >= activations {
         ("hidden", hidden())
     } else {
         ("batch", config.training.batch.to_string())
     };
     Needs {
-        bytes: states + activations,
+        bytes: copies + activations,
         option,
         found,
     }
@@ -110,7 +120,11 @@ fn available() -> u128 {
     });
     // A limit that is `max` is none.
     let group = read("/sys/fs/cgroup/memory.max").and_then(|text| number(&text));
-    let used = read("/sys/fs/cgroup/memory.current").and_then(|text| number(&text));
+    // What the group has used, without caches, which make room.
+    let used = read("/sys/fs/cgroup/memory.stat").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("anon "))?;
+        number(line)
+    });
     let left = group.map(|group| group.saturating_sub(used.unwrap_or(0)));
     [machine, left].into_iter().flatten().min().unwrap_or(ASSUMED)
 }
@@ -142,6 +156,12 @@ mod tests {
         assert_eq!((deep.option, deep.found.as_str()), ("lags", "0,0,1000000"));
         let large = of(|config| config.training.batch = 90_000);
         assert_eq!((large.option, large.found.as_str()), ("batch", "90000"));
+        let many = of(|config| {
+            config.model = ModelKind::Iss;
+            config.lags = Lags::new(1, 0, 1).unwrap();
+            config.network.states = 1_000_000;
+        });
+        assert_eq!((many.option, many.found.as_str()), ("states", "1000000"));
         let cells = of(|config| config.model = ModelKind::Ilstm);
         assert!(cells.bytes > usual.bytes);
     }

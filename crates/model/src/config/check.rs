@@ -130,6 +130,13 @@ impl FitConfig {
                 format!("widths of at most {WIDEST}"),
             ));
         }
+        if self.network.states > WIDEST {
+            return Err(ModelError::option(
+                "states",
+                self.network.states,
+                format!("at most {WIDEST}"),
+            ));
+        }
         if hidden.len() > MOST_LAYERS {
             let found = format!("{} layers", hidden.len());
             return Err(ModelError::option("hidden", found, format!("at most {MOST_LAYERS}")));
@@ -172,7 +179,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 26] = [
+        let broken: [(&str, Break); 27] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.interval.width_penalty = 0.0),
             ("learning_rate", |c| c.training.learning_rate = -1.0),
@@ -195,6 +202,7 @@ mod tests {
             ("epochs", |c| c.training.epochs = usize::MAX),
             ("hidden", |c| c.network.hidden = vec![40, 4_000_000_000]),
             ("hidden", |c| c.network.hidden = vec![1; 1001]),
+            ("states", |c| c.network.states = usize::MAX),
             ("window", |c| c.training.window.length = usize::MAX),
             ("window_step", |c| c.training.window.step = usize::MAX),
             ("patience", |c| c.training.patience = Some(usize::MAX)),
