@@ -60,7 +60,7 @@ impl OnnxModels {
 pub fn onnx_models(plan: &StepProgram, options: &OnnxOptions) -> Result<OnnxModels> {
     let precision = options.precision.unwrap_or(match plan.body {
         Body::Linear(_) => Precision::F64,
-        Body::Networks(_) => plan.precision,
+        Body::Networks(_) | Body::StateSpace(_) => plan.precision,
     });
     let writer = Writer { plan, precision };
     let states: Vec<(String, Vec<usize>)> = state_ports(plan)

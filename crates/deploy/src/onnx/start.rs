@@ -1,7 +1,7 @@
 //! From measured history to the state before the first step.
 
 use super::emit::{Dim, Emitter, Port, Value};
-use super::state::{State, cell_sizes, has_past_inputs, state_ports};
+use super::state::{State, carried, has_past_inputs, state_ports};
 use super::step::{crisp_step, input_scales, normalised, output_scales, pushed_outputs, regressor};
 use crate::step_program::StepProgram;
 
@@ -75,13 +75,12 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
                 lags
             }
         },
-        cells: cell_sizes(plan)
-            .iter()
-            .enumerate()
-            .map(|(index, &size)| {
-                let name = format!("no_state{}", index + 1);
-                let zeros = emit.real(&name, &[members, size], vec![0.0; members * size]);
-                [zeros.clone(), zeros]
+        cells: carried(plan)
+            .into_iter()
+            .map(|pair| {
+                pair.map(|(name, size, _)| {
+                    emit.real(&format!("no_{name}"), &[members, size], vec![0.0; members * size])
+                })
             })
             .collect(),
     };
@@ -124,11 +123,9 @@ fn warm_up(emit: &mut Emitter, plan: &StepProgram, state: State, during: Option<
         let state = State::from_values(plan, state);
         let found = regressor(emit, plan, now.get(1), &state);
         let (doubt, cells) = crisp_step(emit, plan, &found, &state);
-        let mut newest = emit.reshape(&now[0], &[1, 1, plan.outputs.len()]);
+        let measured = emit.reshape(&now[0], &[1, 1, plan.outputs.len()]);
         // A member that has left every sensible range stays out.
-        if let Some(doubt) = doubt {
-            newest = emit.apply("Add", &[&newest, &doubt]);
-        }
+        let newest = emit.apply("Add", &[&measured, &doubt]);
         let next = State {
             outputs: pushed_outputs(emit, plan, &newest, &state),
             inputs: found.past_inputs,

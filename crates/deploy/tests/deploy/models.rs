@@ -59,6 +59,16 @@ fn config(model: ModelKind, precision: Precision, lags: (usize, usize, usize), i
     })
 }
 
+/// A state-space model with these units in its two maps.
+fn state_space(precision: Precision, dead_time: usize, initial: InitialState, units: [usize; 2]) -> FitConfig {
+    config(ModelKind::Iss, precision, (1, dead_time, 1), initial).with(|config| {
+        config.network.hidden = units.to_vec();
+        config.network.states = 3;
+        // At the usual rate, so short a training may end with a free run that leaves every sensible range.
+        config.training.learning_rate = 1e-4;
+    })
+}
+
 fn calibration(outputs: usize) -> Option<Calibration> {
     let scaling = |output: usize| Scaling {
         lower: 1.4,
@@ -156,6 +166,35 @@ pub(crate) fn cases() -> Vec<Case> {
                 .calibrated(calibration(2))
                 .unwrap(),
         ),
+        case(
+            "iss f32 with two inputs and outputs, history",
+            &plant,
+            fitted(&plant, &state_space(f32, 2, InitialState::History(20), [6, 4])),
+        ),
+        case(
+            "iss f64 with a linear output map",
+            &dryer,
+            fitted(&dryer, &state_space(f64, 0, zero, [5, 0])),
+        ),
+        case(
+            "iss f64 with a linear state map, warm-up, calibrated",
+            &arm,
+            fitted(&arm, &state_space(f64, 1, warmup, [0, 5]))
+                .calibrated(calibration(1))
+                .unwrap(),
+        ),
+        case(
+            "ensemble of iss f32 with two inputs and outputs, history, calibrated",
+            &plant,
+            ensemble_f32(&plant, &state_space(f32, 1, InitialState::History(12), [4, 4]))
+                .calibrated(calibration(2))
+                .unwrap(),
+        ),
+        case(
+            "linear iss f64 with two inputs and outputs, measured",
+            &plant,
+            fitted(&plant, &state_space(f64, 0, measured, [0, 0])),
+        ),
     ]
 }
 
@@ -190,7 +229,15 @@ pub(crate) fn rare_cases() -> Vec<Case> {
         part: split(dataset).test,
         dataset: dataset.clone(),
     };
-    kinds.map(case).into()
+    let mut cases: Vec<Case> = kinds.map(case).into();
+    let alone = state_space(Precision::F64, 0, InitialState::History(5), [4, 3]);
+    cases.push(Case {
+        name: "iss without inputs",
+        model: fitted(&swing, &alone),
+        part: split(&swing).test,
+        dataset: swing.clone(),
+    });
+    cases
 }
 
 /// What `predict` says about a case: history, then per scored sample inputs, measured outputs and the expected
