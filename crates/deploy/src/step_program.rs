@@ -3,7 +3,7 @@
 use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
     Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    Precision, Role, Scaling, Simulator, spread_factor,
+    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, spread_factor,
 };
 
 use crate::error::{DeployError, Result};
@@ -38,6 +38,8 @@ pub struct StepProgram {
     pub outputs: Vec<OutputPlan>,
     /// A member whose normalised prediction exceeds this in magnitude (or is not a number) has diverged and is left out.
     pub diverged: f64,
+    /// Inputs, and measured outputs that a run starts from, are refused beyond this, normalised.
+    pub sample_limit: f64,
     /// z of the coverage. Of several networks y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s²
     /// the variance (by n) of their y. Of one network, its own.
     pub spread: f64,
@@ -195,6 +197,7 @@ impl StepProgram {
                 .map(output)
                 .collect(),
             diverged: DIVERGED,
+            sample_limit: SAMPLE_LIMIT,
             spread: spread_factor(config.coverage),
             body,
         })

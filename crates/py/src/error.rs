@@ -61,6 +61,7 @@ fn class_of_model(error: &ModelError) -> &'static str {
         ModelError::Channels { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
+        ModelError::OutOfRange { .. } => "OutOfRangeError",
         ModelError::NotStepwise { .. } => "NotStepwiseError",
         ModelError::NotNow(_) => "OrderError",
         ModelError::RunDiverged { .. } => "RunDivergedError",

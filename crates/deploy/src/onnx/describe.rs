@@ -117,5 +117,10 @@ pub(super) fn documentation(plan: &StepProgram, name: &str) -> String {
             plan.diverged
         ),
     };
-    format!("{own} {runaway} Band: {}.", band(plan))
+    let refused = format!(
+        "An input, or a measured output of the start, that is further than {:e} standard deviations from its training mean makes \
+         all results after it not a number until the next start.",
+        plan.sample_limit
+    );
+    format!("{own} {runaway} {refused} Band: {}.", band(plan))
 }

@@ -2,7 +2,7 @@
 
 use super::emit::{Dim, Emitter, Port, Value};
 use super::state::{State, carried, has_past_inputs, state_ports};
-use super::step::{crisp_step, input_scales, normalised, output_scales, pushed_outputs, regressor};
+use super::step::{crisp_step, normalised_inputs, normalised_outputs, pushed_outputs, regressor};
 use crate::step_program::StepProgram;
 
 /// Inputs of a graph that starts a run: the samples before the first step, in physical units and in order of time.
@@ -43,12 +43,12 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
     let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());
     let ports = history_ports(plan);
     let past_y = ports[ports.len() - 1].value();
-    let past_y = normalised(emit, &past_y, "output", &output_scales(plan));
+    let past_y = normalised_outputs(emit, plan, &past_y);
     let known = needs.outputs - warmup;
     let measured = rows(emit, &past_y, needs.outputs, outputs, "past_y");
     let past_u = has_history_inputs(plan).then(|| {
         let value = ports[0].value();
-        normalised(emit, &value, "input", &input_scales(plan))
+        normalised_inputs(emit, plan, &value)
     });
     let state = State {
         inputs: past_u
@@ -84,12 +84,29 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
             })
             .collect(),
     };
-    if warmup == 0 {
+    let state = if warmup == 0 {
+        state
+    } else {
+        let forced = emit.slice(&measured, 0, known..needs.outputs);
+        let during = past_u.map(|past| rows(emit, &past, warmup, inputs, "past_u"));
+        warm_up(emit, plan, state, during, forced)
+    };
+    refusing(emit, state)
+}
+
+/// Makes the outputs not a number where a past input is none, which a regressor may reach later only.
+fn refusing(emit: &mut Emitter, state: State) -> State {
+    let Some(inputs) = &state.inputs else {
         return state;
+    };
+    let zero = emit.scalar("zero", 0.0);
+    let refused = emit.apply("Mul", &[inputs, &zero]);
+    let refused = emit.sum(&refused, 0);
+    let refused = emit.sum(&refused, 1);
+    State {
+        outputs: emit.apply("Add", &[&state.outputs, &refused]),
+        ..state
     }
-    let forced = emit.slice(&measured, 0, known..needs.outputs);
-    let during = past_u.map(|past| rows(emit, &past, warmup, inputs, "past_u"));
-    warm_up(emit, plan, state, during, forced)
 }
 
 /// The last `count` rows of what was given; a runtime refuses fewer and names this node.

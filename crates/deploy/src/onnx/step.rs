@@ -18,11 +18,11 @@ pub(super) struct Outcome {
     pub(super) next: State,
 }
 
-/// (value - mean)/std along the last axis.
+/// (value - mean)/std along the last axis; not a number beyond the plan's limit of samples, so that what follows is not either.
 ///
 /// In single precision a mean loses what is below its last digit, and that would bias every sample of a channel far from
 /// zero; it is taken off in two parts.
-pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: &[Scale]) -> Value {
+fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: &[Scale], limit: f64) -> Value {
     let count = [scales.len()];
     let rest: Vec<f64> = scales
         .iter()
@@ -36,14 +36,25 @@ pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: 
     }
     let std: Vec<f64> = scales.iter().map(|scale| scale.std).collect();
     let std = emit.divisors(&format!("{name}.std"), &std);
-    emit.apply("Div", &[&centred, &std])
+    let scaled = emit.apply("Div", &[&centred, &std]);
+    let limit = emit.scalar("sample_limit", limit);
+    let allowed = within(emit, &scaled, &limit);
+    let nan = emit.scalar("not_a_number", f64::NAN);
+    emit.apply("Where", &[&allowed, &scaled, &nan])
 }
 
-pub(super) fn input_scales(plan: &StepProgram) -> Vec<Scale> {
-    plan.inputs.iter().map(|input| input.scale).collect()
+/// Inputs, normalised.
+pub(super) fn normalised_inputs(emit: &mut Emitter, plan: &StepProgram, value: &Value) -> Value {
+    let scales: Vec<Scale> = plan.inputs.iter().map(|input| input.scale).collect();
+    normalised(emit, value, "input", &scales, plan.sample_limit)
 }
 
-pub(super) fn output_scales(plan: &StepProgram) -> Vec<Scale> {
+/// Measured outputs, normalised.
+pub(super) fn normalised_outputs(emit: &mut Emitter, plan: &StepProgram, value: &Value) -> Value {
+    normalised(emit, value, "output", &output_scales(plan), plan.sample_limit)
+}
+
+fn output_scales(plan: &StepProgram) -> Vec<Scale> {
     plan.outputs.iter().map(|output| output.scale).collect()
 }
 
@@ -110,7 +121,14 @@ pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, st
     let found = regressor(emit, plan, u, state);
     let Crisp { y, cells } = crisp(emit, plan, &found, state);
     let bounds = bounds(emit, plan, &found, state);
-    let doubt = doubt(emit, plan, &y, bounds.as_ref());
+    let mut doubt = doubt(emit, plan, &y, bounds.as_ref());
+    // With a dead time a refused input reaches the regressor later, but is answered now.
+    if let Some(u) = u {
+        let zero = emit.scalar("zero", 0.0);
+        let refused = emit.apply("Mul", &[u, &zero]);
+        let refused = emit.sum(&refused, 0);
+        doubt = emit.apply("Add", &[&doubt, &refused]);
+    }
     let newest = emit.apply("Add", &[&y, &doubt]);
     let (y, sides) = match (&plan.body, bounds) {
         (Body::Networks(_) | Body::StateSpace(_), Some(bounds)) => network_sides(emit, plan, &newest, &doubt, &bounds),

@@ -1,7 +1,8 @@
 //! Small fitted models of every kind, with a record to run on.
 
 use intervalid_data::{
-    Channel, Dataset, Experiment, InitialState, Lags, Part, ReadOptions, Split, SplitFractions, load,
+    ArxModel, Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, ReadOptions, Split, SplitFractions,
+    load,
 };
 use intervalid_model::{Calibration, FitConfig, FitOptions, Model, ModelKind, Precision, Scaling, Strategy};
 
@@ -238,6 +239,24 @@ pub(crate) fn rare_cases() -> Vec<Case> {
         dataset: swing.clone(),
     });
     cases
+}
+
+/// y(k) = 1.3 y(k-1) + 0.1 u(k) + 0.1 in normalised units: it leaves every sensible range within some 35 steps.
+pub(crate) fn unstable_arx() -> Case {
+    let dataset = known("hair-dryer");
+    let arx = ArxModel {
+        lags: Lags::new(0, 0, 1).unwrap(),
+        coefficients: vec![vec![1.3, 0.1]],
+        bias: vec![0.1],
+    };
+    let normaliser = Normaliser::fit(&dataset, &split(&dataset).train).unwrap();
+    let model = Model::from_arx(&dataset, normaliser, arx, vec![0.2], &FitConfig::default());
+    Case {
+        name: "unstable arx",
+        model,
+        part: split(&dataset).test,
+        dataset,
+    }
 }
 
 /// What `predict` says about a case: history, then per scored sample inputs, measured outputs and the expected
