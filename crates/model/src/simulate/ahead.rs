@@ -4,7 +4,9 @@
 //! warm-up, so that its states are those of the last known sample; from there it runs freely for K steps. NARX models and ARX take
 //! measured lags, recurrent ones carry their states, a state-space model corrects them by its observer.
 
-use intervalid_data::{DIVERGED, Dataset, InitialState, Lags, Part, PastOutputs, Regressor, Scaled, Window, free_run_windows};
+use intervalid_data::{
+    DIVERGED, Dataset, InitialState, Lags, Part, PastOutputs, Regressor, Scaled, Window, free_run_windows,
+};
 use intervalid_interval::Real;
 
 use crate::band::horizon::{HORIZONS, HorizonScales};
