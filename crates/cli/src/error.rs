@@ -251,6 +251,9 @@ impl From<ModelError> for Failure {
             ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
                 Self::input(error)
             }
+            ModelError::OutOfRange { .. } => {
+                Self::input(error).with_hint("remove the sample, or mark it as missing and split the record there")
+            }
             ModelError::LagsTooLong { .. } => Self::input(error)
                 .with_hint("`intervalid data show DATA` suggests lags; without --lags they are searched"),
             ModelError::File { action: "read", .. } => Self::input(error),

@@ -31,8 +31,9 @@ pub struct ArxModel {
     pub bias: Vec<f64>,
 }
 
-/// Beyond this many training standard deviations a free run counts as diverged and stays where it is.
-const DIVERGED: f64 = 1e12;
+/// A free run has diverged when a normalised prediction leaves ± this many training standard deviations or is not a number: one
+/// rule for every kind of model, in whole records, step by step and in exported code.
+pub const DIVERGED: f64 = 1e4;
 
 impl ArxModel {
     /// Fits the model on `part` of normalised data; `with_bias` adds the constant b.
@@ -79,19 +80,6 @@ impl ArxModel {
         }
     }
 
-    /// Holds predictions that have left any sensible range at the values before them, the first entries of `last`, so that
-    /// results stay finite.
-    pub fn hold_runaways(&self, prediction: &mut [f64], last: &[f64]) {
-        for (prediction, &last) in prediction.iter_mut().zip(last) {
-            if prediction.is_nan() || prediction.abs() >= DIVERGED {
-                *prediction = last;
-            }
-        }
-    }
-
-    /// Beyond this many training standard deviations [`hold_runaways`](Self::hold_runaways) holds a prediction.
-    pub const RUNAWAY: f64 = DIVERGED;
-
     /// One-step predictions of the samples `window` predicts, from measured outputs: one column per output.
     ///
     /// # Panics
@@ -115,11 +103,16 @@ impl ArxModel {
     /// Free run over `window`: own predictions are fed back, except where `initial` says that measured outputs are
     /// known. One column per output, one entry per predicted sample, a warm-up included.
     ///
-    /// An unstable model is held at its last value once it has left any sensible range, so results stay finite.
+    /// None if the run diverges ([`DIVERGED`]).
     ///
     /// # Panics
     /// If the window is not inside the experiment or its channels do not fit the model.
-    pub fn simulate(&self, experiment: &ScaledExperiment<f64>, window: Window, initial: InitialState) -> Vec<Vec<f64>> {
+    pub fn simulate(
+        &self,
+        experiment: &ScaledExperiment<f64>,
+        window: Window,
+        initial: InitialState,
+    ) -> Option<Vec<Vec<f64>>> {
         let outputs = self.outputs();
         assert_eq!(outputs, experiment.outputs(), "output channels");
         assert!(
@@ -136,12 +129,14 @@ impl ArxModel {
             regressor.write_outputs(experiment, &past, k, predicted, &mut x);
             regressor.write_inputs(experiment, k, &mut x);
             self.step(&x, &mut prediction);
-            self.hold_runaways(&mut prediction, &x);
+            if prediction.iter().any(|y| y.is_nan() || y.abs() > DIVERGED) {
+                return None;
+            }
             for (column, y) in columns.iter_mut().zip(&prediction) {
                 column.push(*y);
             }
         }
-        columns
+        Some(columns)
     }
 
     fn regressor(&self, experiment: &ScaledExperiment<f64>) -> Regressor {
@@ -237,7 +232,7 @@ mod tests {
         };
         let truth = &experiment.output(0)[1001..1500];
         let error = |initial| {
-            let simulated = model.simulate(experiment, window, initial);
+            let simulated = model.simulate(experiment, window, initial).expect("stable");
             simulated[0]
                 .iter()
                 .zip(truth)
@@ -257,20 +252,24 @@ mod tests {
     }
 
     #[test]
-    fn an_unstable_model_stays_finite() {
+    fn an_unstable_model_diverges() {
         let scaled = second_order(2000);
         let model = ArxModel {
             lags: Lags { nx: 0, nd: 0, ny: 1 },
             coefficients: vec![vec![3.0, 1.0]],
             bias: vec![0.0],
         };
-        let window = Window {
-            experiment: 0,
-            start: 0,
-            len: 2000,
+        let run = |len: usize| {
+            let window = Window {
+                experiment: 0,
+                start: 0,
+                len,
+            };
+            model.simulate(&scaled.experiments()[0], window, InitialState::ZeroPadded)
         };
-        let run = model.simulate(&scaled.experiments()[0], window, InitialState::ZeroPadded);
-        assert!(run[0].iter().all(|y| y.is_finite()));
+        assert_eq!(run(2000), None);
+        // Before it has left the range it is a run like any other.
+        assert!(run(5).is_some_and(|run| run[0].len() == 4));
     }
 
     #[test]

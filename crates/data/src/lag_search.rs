@@ -55,7 +55,8 @@ pub struct LagCandidate {
     pub lags: Lags,
     /// Coefficients of the ARX model, the biases included.
     pub parameters: usize,
-    /// Root mean square error of the free run over the validation part, in standard deviations of the training outputs.
+    /// Root mean square error of the free run over the validation part, in standard deviations of the training outputs; infinite
+    /// where it diverges.
     pub validation_rmse: f64,
 }
 
@@ -151,13 +152,17 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
     })
 }
 
+/// Infinite if a run diverges.
 fn free_run_rmse(model: &ArxModel, scaled: &Scaled<f64>, windows: &[Window], initial: InitialState) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for window in windows {
         let experiment = &scaled.experiments()[window.experiment];
         let scored = window.scored(initial);
         let unscored = window.predicted().len() - scored.len();
-        for (channel, column) in model.simulate(experiment, *window, initial).iter().enumerate() {
+        let Some(run) = model.simulate(experiment, *window, initial) else {
+            return f64::INFINITY;
+        };
+        for (channel, column) in run.iter().enumerate() {
             let measured = &experiment.output(channel)[scored.clone()];
             sum += column[unscored..]
                 .iter()

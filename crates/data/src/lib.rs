@@ -50,7 +50,7 @@ mod time;
 mod timed;
 mod window;
 
-pub use arx::ArxModel;
+pub use arx::{ArxModel, DIVERGED};
 pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
 pub use dataset::{Channel, ChannelKind, Dataset, Experiment};
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};

@@ -161,8 +161,11 @@ impl Part {
         self.segments.is_empty()
     }
 
-    /// A part may come from a saved file or another data set: say so instead of panicking on an index.
-    pub(crate) fn check(&self, dataset: &Dataset) -> Result<(), DataError> {
+    /// Whether all segments lie in `dataset`: a part may come from a saved file or another data set.
+    ///
+    /// # Errors
+    /// [`DataError::ForeignPart`] for the first segment that does not.
+    pub fn check(&self, dataset: &Dataset) -> Result<(), DataError> {
         for &segment in &self.segments {
             let samples = dataset.experiments().get(segment.experiment).map_or(0, Experiment::len);
             if segment.start >= segment.end || segment.end > samples {

@@ -7,12 +7,14 @@ mod c;
 mod error;
 mod fmu;
 mod onnx;
+mod state_space_plan;
 mod step_program;
 
 pub use c::{CCode, COptions, CPrecision, Footprint, c_code, identifier};
 pub use error::{DeployError, Result};
 pub use fmu::{FmiVersion, FmuOptions, FmuPackage, fmu};
 pub use onnx::{OnnxModels, OnnxOptions, onnx_models};
+pub use state_space_plan::{MapPlan, StateSpaceMember, StateSpacePlan, UnitsPlan};
 pub use step_program::{
     Base, Body, Bounded, InputPlan, Layer, LinearPlan, Member, NetworkPlan, OutputPlan, StepProgram,
 };

@@ -1,12 +1,13 @@
 //! What one step of a model computes, read off the model once: every writer works from this and nothing else.
 
-use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale, normal_quantile};
+use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
     Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    Precision, Role, Scaling, Simulator,
+    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, spread_factor,
 };
 
 use crate::error::{DeployError, Result};
+use crate::state_space_plan::StateSpacePlan;
 
 /// One step: from the inputs of a sample to the outputs and their bounds.
 ///
@@ -35,6 +36,13 @@ pub struct StepProgram {
     pub inputs: Vec<InputPlan>,
     /// Outputs.
     pub outputs: Vec<OutputPlan>,
+    /// A member whose normalised prediction exceeds this in magnitude (or is not a number) has diverged and is left out.
+    pub diverged: f64,
+    /// Inputs, and measured outputs that a run starts from, are refused beyond this, normalised.
+    pub sample_limit: f64,
+    /// z of the coverage. Of several networks y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s²
+    /// the variance (by n) of their y. Of one network, its own.
+    pub spread: f64,
     /// How y and its bounds come from the regressor.
     pub body: Body,
 }
@@ -68,6 +76,8 @@ pub enum Body {
     Linear(LinearPlan),
     /// One interval network or several.
     Networks(NetworkPlan),
+    /// One interval state-space model or several.
+    StateSpace(StateSpacePlan),
 }
 
 /// ARX.
@@ -79,8 +89,6 @@ pub struct LinearPlan {
     pub bias: Vec<f64>,
     /// Half the width of the band of each output, in its unit.
     pub half_width: Vec<f64>,
-    /// A normalised prediction that is not below this (or not a number) is replaced by the one before.
-    pub runaway: f64,
 }
 
 /// Interval networks on the same inputs, each with outputs of its own fed back.
@@ -95,13 +103,8 @@ pub struct NetworkPlan {
     pub base: Base,
     /// Width of each hidden layer or cell.
     pub hidden: Vec<usize>,
-    /// Networks; y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s² the variance (by n) of
-    /// their y. Of one network, its own.
+    /// Networks.
     pub members: Vec<Member>,
-    /// z of the coverage.
-    pub spread: f64,
-    /// A member whose normalised prediction exceeds this in magnitude (or is not a number) has diverged and is left out.
-    pub diverged: f64,
 }
 
 /// What a read-out is added to.
@@ -161,10 +164,7 @@ impl StepProgram {
         let (config, interface) = (model.config(), model.interface());
         let body = match (model.architecture(), model.arx()) {
             (_, Some((arx, half_width))) => linear(arx, half_width),
-            (Some(architecture), None) if architecture.kind == NetworkKind::StateSpace => {
-                return Err(DeployError::Unsupported { model: model.kind() });
-            }
-            (Some(architecture), None) => networks(&architecture, &model.network_parameters(), config.coverage),
+            (Some(architecture), None) => networks(&architecture, &model.network_parameters()),
             (None, None) => return Err(DeployError::Unsupported { model: model.kind() }),
         };
         let scales = &interface.normaliser;
@@ -196,6 +196,9 @@ impl StepProgram {
                 .enumerate()
                 .map(output)
                 .collect(),
+            diverged: DIVERGED,
+            sample_limit: SAMPLE_LIMIT,
+            spread: spread_factor(config.coverage),
             body,
         })
     }
@@ -230,6 +233,7 @@ impl StepProgram {
         match &self.body {
             Body::Linear(_) => 1,
             Body::Networks(networks) => networks.members.len(),
+            Body::StateSpace(plan) => plan.members.len(),
         }
     }
 
@@ -241,9 +245,51 @@ impl StepProgram {
             _ => 0,
         }
     }
+
+    /// Numbers that a state-space model carries beside its last outputs: the states, and the prediction that the next measurement
+    /// is compared with.
+    #[must_use]
+    pub fn carried(&self) -> usize {
+        match &self.body {
+            Body::StateSpace(plan) => plan.states + self.outputs.len(),
+            Body::Linear(_) | Body::Networks(_) => 0,
+        }
+    }
 }
 
-fn networks(architecture: &Architecture, members: &[NetworkParameters], coverage: f64) -> Body {
+/// The blocks of parameters of one network.
+pub(crate) struct Blocks<'a> {
+    pub(crate) architecture: &'a Architecture,
+    pub(crate) parameters: &'a NetworkParameters,
+}
+
+impl Blocks<'_> {
+    /// A block with its bounds; none where the network has no such block or it is empty.
+    pub(crate) fn bounded(&self, layer: LayerId, role: Role) -> Option<Bounded> {
+        let layout = self.architecture.layout();
+        let block = layout
+            .blocks()
+            .iter()
+            .find(|block| block.layer == layer && block.role == role && !block.range.is_empty())?;
+        let values = |values: &[f64]| values[block.range.clone()].to_vec();
+        Some(Bounded {
+            rows: block.rows,
+            columns: block.columns,
+            centre: values(&self.parameters.theta),
+            lower: values(&self.parameters.lower),
+            upper: values(&self.parameters.upper),
+        })
+    }
+}
+
+fn networks(architecture: &Architecture, members: &[NetworkParameters]) -> Body {
+    let blocks = members.iter().map(|parameters| Blocks {
+        architecture,
+        parameters,
+    });
+    if architecture.kind == NetworkKind::StateSpace {
+        return Body::StateSpace(StateSpacePlan::new(architecture.states, blocks));
+    }
     Body::Networks(NetworkPlan {
         network: architecture.kind,
         base: match (architecture.linear_path, architecture.kind) {
@@ -252,42 +298,22 @@ fn networks(architecture: &Architecture, members: &[NetworkParameters], coverage
             (false, NetworkKind::Lstm | NetworkKind::StateSpace) => Base::Zero,
         },
         hidden: architecture.hidden.clone(),
-        members: members
-            .iter()
-            .map(|parameters| member(parameters, architecture))
-            .collect(),
-        spread: normal_quantile(0.5 + 0.5 * coverage),
-        diverged: DIVERGED,
+        members: blocks.map(|blocks| member(&blocks)).collect(),
     })
 }
 
-fn member(parameters: &NetworkParameters, architecture: &Architecture) -> Member {
-    let layout = architecture.layout();
-    let bounded = |layer: LayerId, role: Role| {
-        let block = layout
-            .blocks()
-            .iter()
-            .find(|block| block.layer == layer && block.role == role)?;
-        let values = |values: &[f64]| values[block.range.clone()].to_vec();
-        Some(Bounded {
-            rows: block.rows,
-            columns: block.columns,
-            centre: values(&parameters.theta),
-            lower: values(&parameters.lower),
-            upper: values(&parameters.upper),
-        })
-    };
-    let layers = (0..=architecture.hidden.len()).filter_map(|index| {
+fn member(blocks: &Blocks<'_>) -> Member {
+    let layers = (0..=blocks.architecture.hidden.len()).filter_map(|index| {
         let layer = LayerId::Network(index);
         Some(Layer {
-            weight: bounded(layer, Role::Weight)?,
-            recurrent: bounded(layer, Role::Recurrent),
-            bias: bounded(layer, Role::Bias)?,
+            weight: blocks.bounded(layer, Role::Weight)?,
+            recurrent: blocks.bounded(layer, Role::Recurrent),
+            bias: blocks.bounded(layer, Role::Bias)?,
         })
     });
     Member {
         layers: layers.collect(),
-        linear: bounded(LayerId::Linear, Role::Weight),
+        linear: blocks.bounded(LayerId::Linear, Role::Weight),
     }
 }
 
@@ -296,6 +322,5 @@ fn linear(arx: &ArxModel, half_width: &[f64]) -> Body {
         weight: arx.coefficients.concat(),
         bias: arx.bias.clone(),
         half_width: half_width.to_vec(),
-        runaway: ArxModel::RUNAWAY,
     })
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use intervalid_data::{DataError, Lags};
+use intervalid_data::{DataError, Lags, display_name};
 
 use crate::kind::{Method, ModelKind};
+use crate::simulate::range::SAMPLE_LIMIT;
 
 /// Errors of this crate. A training run that stops early or diverges is a result, not an error.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +108,28 @@ pub enum ModelError {
         value: f64,
     },
 
+    /// A value that is beyond what any model may run on.
+    #[error(
+        "{what} '{}' is {value:e}{}: expected {least:e} to {most:e}, which is {SAMPLE_LIMIT:e} standard deviations of the \
+         training data to either side of their mean",
+        display_name(channel),
+        place(sample.as_ref())
+    )]
+    OutOfRange {
+        /// `input` or `measured output`.
+        what: &'static str,
+        /// Name of its channel.
+        channel: String,
+        /// The value.
+        value: f64,
+        /// The least value that is allowed.
+        least: f64,
+        /// The greatest value that is allowed.
+        most: f64,
+        /// Experiment and sample, from 0, of a value in a record.
+        sample: Option<(String, usize)>,
+    },
+
     /// A simulation was asked for something that it cannot do now.
     #[error("{0}")]
     NotNow(&'static str),
@@ -182,6 +205,16 @@ impl ModelError {
             expected: expected.to_string(),
         }
     }
+}
+
+/// Where in a record a value stands.
+fn place(sample: Option<&(String, usize)>) -> String {
+    sample.map_or_else(String::new, |(experiment, index)| {
+        format!(
+            " at sample {index} (counted from 0) of experiment '{}'",
+            display_name(experiment)
+        )
+    })
 }
 
 /// Why a family has no step of its own, and what to use instead.

@@ -103,6 +103,11 @@ impl ModelInterface {
     /// [`ModelError::Channels`] if the data have other numbers of channels, [`ModelError::SampleTime`] if their times say that they
     /// were sampled at another rate.
     pub fn scale<T: Real>(&self, dataset: &Dataset) -> Result<Scaled<T>> {
+        self.check_channels(dataset)?;
+        Ok(self.normaliser.scale(dataset))
+    }
+
+    pub(crate) fn check_channels(&self, dataset: &Dataset) -> Result<()> {
         for (what, expected, found) in [
             ("inputs", self.inputs.len(), dataset.inputs().len()),
             ("outputs", self.outputs.len(), dataset.outputs().len()),
@@ -111,8 +116,7 @@ impl ModelInterface {
                 return Err(ModelError::Channels { what, expected, found });
             }
         }
-        self.check_sample_time(dataset)?;
-        Ok(self.normaliser.scale(dataset))
+        self.check_sample_time(dataset)
     }
 
     /// Refuses data whose time column says that they were sampled at another rate. A sample time that somebody merely gave is a
@@ -134,7 +138,8 @@ impl ModelInterface {
     /// not part of it.
     pub(crate) fn band<T: Real>(&self, window: Window, initial: InitialState, run: &Simulated<'_, T>) -> Band {
         let outputs = self.outputs.len();
-        let steps = run.diverged_at.unwrap_or(run.centre.len() / outputs);
+        let diverged_at = run.ends_at(outputs);
+        let steps = diverged_at.unwrap_or(run.centre.len() / outputs);
         let history = initial.looks_back();
         let physical = |values: &[T]| -> Vec<Vec<f64>> {
             let column = |output| {
@@ -152,7 +157,7 @@ impl ModelInterface {
             lower: physical(run.lower),
             centre: physical(run.centre),
             upper: physical(run.upper),
-            diverged_at: run.diverged_at.map(|step| step.saturating_sub(history)),
+            diverged_at: diverged_at.map(|step| step.saturating_sub(history)),
         }
     }
 }
@@ -163,4 +168,14 @@ pub(crate) struct Simulated<'a, T> {
     pub(crate) centre: &'a [T],
     pub(crate) upper: &'a [T],
     pub(crate) diverged_at: Option<usize>,
+}
+
+impl<T: Real> Simulated<'_, T> {
+    /// The step at which the run has diverged, or has no finite bounds.
+    fn ends_at(&self, outputs: usize) -> Option<usize> {
+        let lost = |bounds: &[T]| bounds.iter().position(|bound| !bound.is_finite());
+        let unbounded = [self.lower, self.upper].into_iter().filter_map(lost).min();
+        let unbounded = unbounded.map(|position| position / outputs);
+        [self.diverged_at, unbounded].into_iter().flatten().min()
+    }
 }

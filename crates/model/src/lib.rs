@@ -34,6 +34,8 @@ mod paper;
 mod simulate;
 mod train;
 
+pub use intervalid_data::DIVERGED;
+
 pub use band::calibration::{
     BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands, quantile, standard_error,
 };
@@ -60,7 +62,8 @@ pub use linear_view::{LinearEquation, LinearTerm, LinearView, Pole};
 pub use model::Model;
 pub use network::{Architecture, Block, Head, LayerId, Layout, MapId, NetworkKind, Role};
 pub use simulate::certified::CertifiedBand;
-pub use simulate::free_run::{DIVERGED, simulate_crisp};
+pub use simulate::free_run::simulate_crisp;
+pub use simulate::range::SAMPLE_LIMIT;
 pub use simulate::recursion::RecursionMode;
 pub use simulate::stepwise::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
 pub use train::loss::{QuantileLevel, RqrW};

@@ -63,6 +63,7 @@ fn class_of_model(error: &ModelError) -> &'static str {
         ModelError::Channels { .. } | ModelError::SampleTime { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
+        ModelError::OutOfRange { .. } => "OutOfRangeError",
         ModelError::NotStepwise { .. } => "NotStepwiseError",
         ModelError::NotNow(_) => "OrderError",
         ModelError::RunDiverged { .. } => "RunDivergedError",

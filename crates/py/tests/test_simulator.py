@@ -83,6 +83,8 @@ def test_what_is_asked_at_the_wrong_time_is_refused(dryer: iv.Record, fitted: iv
         simulator.step([1.0, 2.0])
     with pytest.raises(iv.errors.NonFiniteError, match="channel 'u' is NaN"):
         simulator.step(np.nan)
+    with pytest.raises(iv.errors.OutOfRangeError, match="input 'u' is 9.9e37"):
+        simulator.step(9.9e37)
     assert simulator.steps == 0
     u, y = two_by_two(100, 1)
     bayesian = iv.BayesianNODE(lags=(1, 0, 1), hidden=(4,), epochs=1, window=(20, 10), samples=3).fit(u, y)

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use intervalid_data::{Dataset, Split};
-use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelError, TrainInfo};
+use intervalid_data::{Dataset, Normaliser, Split};
+use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelError, ModelInterface, TrainInfo};
 use intervalid_search::{
     SearchConfig, SearchEnd, SearchError, SearchInfo, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
 };
@@ -126,12 +126,17 @@ impl Training {
 }
 
 impl FitRequest {
-    /// Trains or searches on the training and validation parts; the test part is not looked at.
+    /// Trains or searches on the training and validation parts. Of the test part nothing is looked at but whether a model may run
+    /// on its inputs: a fit should not fail after its training.
     ///
     /// # Errors
-    /// If the record is too short for what was asked, a checkpoint is damaged or of another fit, training diverges, or it is ended
+    /// If an input is beyond all reason ([`ModelError::OutOfRange`]), the record is too short for what was asked, a checkpoint is damaged or of another fit, training diverges, or it is ended
     /// early without anything to keep.
     pub fn train(&self, dataset: &Dataset, split: &Split, options: TrainOptions<'_>) -> Result<Trained> {
+        let interface = ModelInterface::new(dataset, Normaliser::fit(dataset, &split.train)?);
+        for part in [&split.train, &split.validation, &split.test] {
+            interface.check_part(dataset, part)?;
+        }
         let (model, training) = match self {
             Self::One { config, calibrate } => one(dataset, split, config, *calibrate, options)?,
             Self::Search(config) => searched(dataset, split, config, options)?,

@@ -152,3 +152,24 @@ fn a_missing_compiler_is_named() {
     assert_snapshot!(String::from_utf8_lossy(&output.stderr));
     assert_eq!(names(&folder), before, "nothing was written");
 }
+
+#[test]
+fn a_state_space_model_is_exported_in_every_form() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(300, plain));
+    let mut fit = vec!["fit", "data.csv", "--model", "iss", "--states", "2", "--hidden", "3,0"];
+    fit.extend(["--preset", "paper", "--epochs", "1", "--quiet", "--out", "iss"]);
+    let output = folder.run(&fit);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (to, out) in [("c", "iss.c"), ("onnx", "iss.onnx"), ("fmu", "iss.fmu")] {
+        let mut arguments = vec!["export", "iss", "--to", to, "--out", out];
+        arguments.extend((to == "fmu").then_some("--no-binary"));
+        let output = folder.run(&arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let header = fs::read_to_string(folder.path().join("iss.h")).unwrap();
+    assert!(
+        header.contains("interval state-space model with 2 states and 3-0 units"),
+        "{header}"
+    );
+}

@@ -339,22 +339,56 @@ fn an_interrupted_fit_says_how_to_go_on_and_does() {
     assert!(!checkpoint.exists());
 }
 
-/// The hair dryer with its inputs a million times as large, which no model of it has seen.
-fn far_out(folder: &Folder) {
+/// The hair dryer with other inputs.
+fn dryer_with(folder: &Folder, name: &str, input: impl Fn(usize, f64) -> f64) {
     let record =
         intervalid_data::load(&["hair-dryer"], None, &intervalid_data::ReadOptions::default()).expect("built in");
     let experiment = &record.experiments()[0];
     let mut text = "u,y\n".to_owned();
-    for (u, y) in experiment.input(0).iter().zip(experiment.output(0)) {
-        let _ = writeln!(text, "{},{y}", u * 1e6);
+    for (k, (&u, y)) in experiment.input(0).iter().zip(experiment.output(0)).enumerate() {
+        let _ = writeln!(text, "{:?},{y}", input(k, u));
     }
-    folder.write("far.csv", text);
+    folder.write(name, text);
+}
+
+/// One overload mark of an instrument among the inputs once gave a band of no width, and exit code 0.
+#[test]
+fn a_sample_beyond_all_reason_is_refused_by_name() {
+    let folder = Folder::new();
+    dryer_with(&folder, "marked.csv", |k, u| if k == 700 { 9.9e37 } else { u });
+    quick(&folder, "inode", "net");
+    quick(&folder, "arx", "line");
+    for arguments in [
+        ["predict", "net", "marked.csv"].as_slice(),
+        &["predict", "line", "marked.csv"],
+        &["evaluate", "net", "marked.csv"],
+        // Before training, though only the test part has it.
+        &[
+            "fit",
+            "marked.csv",
+            "--preset",
+            "paper",
+            "--epochs",
+            "1",
+            "--out",
+            "fresh",
+        ],
+    ] {
+        let run = folder.run(arguments);
+        let error = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{arguments:?}: {error}");
+        for part in ["input 'u' is 9.9e37", "sample 700", "1e6 standard deviations"] {
+            assert!(error.contains(part), "{arguments:?}: {error}");
+        }
+    }
+    assert!(!folder.path().join("fresh/model.safetensors").exists());
 }
 
 #[test]
 fn a_simulation_that_diverges_is_written_whole_and_said() {
     let folder = Folder::new();
-    far_out(&folder);
+    // Far out of what a model of it has seen, and still a number that it may run on.
+    dryer_with(&folder, "far.csv", |_, u| u * 1e5);
     // Networks beside a linear path, which nothing saturates.
     let model = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -103,7 +103,9 @@ fn the_shared_factor_gives_the_same_models() {
     let run =
         intervalid_data::free_run_windows(dataset, &split.validation, lags, InitialState::ZeroPadded).expect("runs")[0];
     let experiment = &scaled.experiments()[0];
-    let simulated = model.simulate(experiment, run, InitialState::ZeroPadded);
+    let simulated = model
+        .simulate(experiment, run, InitialState::ZeroPadded)
+        .expect("stable");
     let measured = &experiment.output(0)[run.predicted()];
     let square = simulated[0]
         .iter()

@@ -95,7 +95,7 @@ fn the_initial_state_matters_on_the_robot_arm() {
     let score = |lags: Lags, initial| {
         let model = ArxModel::fit(&scaled, part, lags, true).expect("fits");
         let run: Window = free_run_windows(&dataset, &split.test, lags, initial).expect("runs")[0];
-        let simulated = model.simulate(&scaled.experiments()[0], run, initial);
+        let simulated = model.simulate(&scaled.experiments()[0], run, initial).expect("stable");
         let measured = &dataset.experiments()[0].output(0)[run.scored(initial)];
         let errors = simulated[0]
             .iter()

@@ -6,7 +6,7 @@ use minijinja::{Environment, Value, context};
 
 use super::footprint::{Footprint, widest, width};
 use super::literal::{CNumber, comment};
-use super::tables::network_tables;
+use super::tables::{network_tables, state_space_tables};
 use crate::error::{DeployError, Result};
 use crate::step_program::{Base, Body, StepProgram};
 
@@ -57,7 +57,7 @@ impl Numbers {
     pub(crate) fn uniform(plan: &StepProgram, real: CNumber) -> Self {
         let inside = match plan.body {
             Body::Linear(_) => CNumber::Double,
-            Body::Networks(_) => real,
+            Body::Networks(_) | Body::StateSpace(_) => real,
         };
         Self {
             interface: real,
@@ -128,18 +128,27 @@ pub fn identifier(text: &str) -> String {
 
 /// Header and source.
 pub(crate) fn render(plan: &StepProgram, name: &str, numbers: Numbers) -> (String, String) {
-    let environment = Environment::new();
+    let mut environment = Environment::new();
+    let templates = [
+        ("model.h", include_str!("model.h.jinja")),
+        ("model.c", include_str!("model.c.jinja")),
+        ("layers.c", include_str!("layers.c.jinja")),
+        ("maps.c", include_str!("maps.c.jinja")),
+    ];
+    for (name, template) in templates {
+        environment
+            .add_template(name, template)
+            .unwrap_or_else(|error| unreachable!("template {name}: {error:#}"));
+    }
     let context = context(plan, name, numbers);
     let render = |template: &str| {
         let text = environment
-            .render_str(template, &context)
+            .get_template(template)
+            .and_then(|template| template.render(&context))
             .unwrap_or_else(|error| unreachable!("the template fits its context: {error:#}"));
         text + "\n"
     };
-    (
-        render(include_str!("model.h.jinja")),
-        render(include_str!("model.c.jinja")),
-    )
+    (render("model.h"), render("model.c"))
 }
 
 fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
@@ -168,6 +177,7 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         fingerprint => plan.fingerprint.clone(),
         magic => u32::from_str_radix(&plan.fingerprint[..8], 16).unwrap_or(1).max(1),
         sample_time => plan.sample_time.map(|seconds| seconds.to_string()),
+        sample_limit_text => format!("{:e}", plan.sample_limit),
         coverage_percent => ((1e4 * plan.coverage).round() / 100.0).to_string(),
         inputs => plan.inputs.iter().map(|input| channel(&input.channel, &input.scale)).collect::<Vec<_>>(),
         outputs => outputs().map(|output| channel(&output.channel, &output.scale)).collect::<Vec<_>>(),
@@ -194,6 +204,11 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         input_std => outer.list(plan.inputs.iter().map(|input| input.scale.std)),
         output_mean => outer.list(outputs().map(|output| output.scale.mean)),
         output_std => outer.list(outputs().map(|output| output.scale.std)),
+        diverged => inner.literal(plan.diverged),
+        sample_limit => outer.literal(plan.sample_limit),
+        spread_squared => outer.literal(plan.spread * plan.spread),
+        tanh_top => TANH_NUMERATOR.map(|value| inner.literal(value.into())),
+        tanh_bottom => TANH_DENOMINATOR.map(|value| inner.literal(value.into())),
         calibrated => plan.outputs[0].calibration.is_some(),
         calibration_lower => calibration(|scaling| scaling.lower),
         calibration_upper => calibration(|scaling| scaling.upper),
@@ -206,14 +221,13 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
     };
     let body = match &plan.body {
         Body::Linear(linear) => context! {
-            linear => true,
+            body => "linear",
             linear_weight => inner.rows(&linear.weight),
             linear_bias => inner.list(linear.bias.iter().copied()),
             half_width => outer.list(linear.half_width.iter().copied()),
-            runaway => inner.literal(linear.runaway),
         },
         Body::Networks(networks) => context! {
-            linear => false,
+            body => "layers",
             lstm => networks.network == NetworkKind::Lstm,
             layers => networks.hidden.len() + 1,
             width => width(plan),
@@ -224,28 +238,37 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
                 Base::Linear => "linear",
             },
             tables => network_tables(networks, inner),
-            diverged => inner.literal(networks.diverged),
-            spread_squared => outer.literal(networks.spread * networks.spread),
-            tanh_top => TANH_NUMERATOR.map(|value| inner.literal(value.into())),
-            tanh_bottom => TANH_DENOMINATOR.map(|value| inner.literal(value.into())),
+        },
+        Body::StateSpace(models) => context! {
+            body => "maps",
+            states => models.states,
+            units => models.units().into_iter().max(),
+            tables => state_space_tables(models, inner),
         },
     };
     context! { ..shared, ..constants, ..body }
 }
 
 fn title(plan: &StepProgram) -> String {
-    let Body::Networks(networks) = &plan.body else {
-        return "linear model (ARX)".to_owned();
+    let listed = |sizes: &[usize]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("-");
+    let kind = match &plan.body {
+        Body::Linear(_) => return "linear model (ARX)".to_owned(),
+        Body::Networks(networks) => {
+            let kind = match networks.network {
+                NetworkKind::Lstm => "interval LSTM",
+                NetworkKind::Node | NetworkKind::StateSpace => "interval neural ODE",
+            };
+            format!("{kind} {}", listed(&networks.hidden))
+        }
+        Body::StateSpace(models) => format!(
+            "interval state-space model with {} states and {} units",
+            models.states,
+            listed(&models.units())
+        ),
     };
-    let kind = match networks.network {
-        NetworkKind::Node => "interval neural ODE",
-        NetworkKind::Lstm => "interval LSTM",
-        NetworkKind::StateSpace => "interval neural state-space model",
-    };
-    let hidden: Vec<String> = networks.hidden.iter().map(ToString::to_string).collect();
-    match networks.members.len() {
-        1 => format!("{kind} {}", hidden.join("-")),
-        count => format!("mean of {count} networks, {kind} {}", hidden.join("-")),
+    match plan.members() {
+        1 => kind,
+        count => format!("mean of {count} networks, {kind}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use intervalid_model::NetworkKind;
 
 use super::code::Numbers;
-use crate::step_program::{Body, StepProgram};
+use crate::step_program::{Body, Bounded, StepProgram};
 
 /// Bytes of memory on a machine with 32-bit `int`; code is not counted, it depends on the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Footprint {
         let inner = numbers.inner.bytes();
         let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());
         let remembered = plan.remembered_inputs() * inputs;
-        let lists = remembered + members * (plan.output_lags_len() + 2 * plan.cell_states());
+        let lists = remembered + members * (plan.output_lags_len() + 2 * plan.cell_states() + plan.carried());
         let aligned = |bytes: usize, to: usize| bytes.div_ceil(to) * to;
         let head = aligned(INT * (2 + members), inner);
         let state = aligned(head + inner * lists, DOUBLE) + DOUBLE * 4 * outputs;
@@ -41,7 +41,7 @@ impl Footprint {
                             layers.flat_map(|layer| [Some(&layer.weight), layer.recurrent.as_ref(), Some(&layer.bias)]);
                         blocks.chain([member.linear.as_ref()]).flatten()
                     })
-                    .map(|block| 3 * block.centre.len())
+                    .map(entries)
                     .sum();
                 let cells = match networks.network {
                     NetworkKind::Node | NetworkKind::StateSpace => 0,
@@ -49,6 +49,12 @@ impl Footprint {
                 };
                 let member = plan.regressor_len() + 6 * width(plan) + cells;
                 (parameters, member + 3 * outputs * members)
+            }
+            Body::StateSpace(models) => {
+                let matrices = models.members.iter().flat_map(|member| member.matrices());
+                let units = models.units().into_iter().max().unwrap_or(0);
+                let member = outputs + 3 * (models.states + inputs) + 2 * units;
+                (matrices.map(entries).sum(), member + 3 * outputs * members)
             }
         };
         // Normalisation of every channel, the adaptive band, calibration or half-widths.
@@ -61,10 +67,15 @@ impl Footprint {
     }
 }
 
+/// Numbers of a matrix and of its bounds.
+fn entries(block: &Bounded) -> usize {
+    3 * block.centre.len()
+}
+
 /// Rows of the largest layer.
 pub(super) fn width(plan: &StepProgram) -> usize {
     match &plan.body {
-        Body::Linear(_) => 0,
+        Body::Linear(_) | Body::StateSpace(_) => 0,
         Body::Networks(networks) => networks
             .members
             .iter()

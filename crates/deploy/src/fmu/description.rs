@@ -162,6 +162,7 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value
         token => format!("{{{}-{}-{}-{}-{}}}", &token[..8], &token[8..12], &token[12..16], &token[16..20], &token[20..32]),
         description => format!("Identified model with a {percent} % prediction band, model hash {token}"),
         sample_time => format!("{sample_time:?}"),
+        sample_limit => format!("{:e}", plan.sample_limit),
         first_measured => plan.inputs.len(),
         first_output => first_output,
         first_past_input => first_past_input,

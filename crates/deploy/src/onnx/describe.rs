@@ -6,7 +6,7 @@ use serde_json::json;
 use super::proto::StringStringEntryProto;
 use super::start::history_ports;
 use super::state::state_ports;
-use crate::step_program::{Body, StepProgram};
+use crate::step_program::StepProgram;
 
 /// A channel in words.
 pub(super) fn channel(channel: &Channel) -> String {
@@ -105,18 +105,22 @@ pub(super) fn documentation(plan: &StepProgram, name: &str) -> String {
             history.join(" ")
         ),
     };
-    let runaway = match &plan.body {
-        Body::Linear(_) => "A prediction that leaves every sensible range stays at the one before.".to_owned(),
-        Body::Networks(networks) if networks.members.len() > 1 => format!(
-            "A network whose prediction passes {} standard deviations of the training record is left out for the rest of the \
-             run; where none is left, results are not a number.",
-            networks.diverged
-        ),
-        Body::Networks(networks) => format!(
+    let runaway = match plan.members() {
+        1 => format!(
             "Where a prediction passes {} standard deviations of the training record the run has diverged: results are not a \
              number until it is started again.",
-            networks.diverged
+            plan.diverged
+        ),
+        _ => format!(
+            "A network whose prediction passes {} standard deviations of the training record is left out for the rest of the \
+             run; where none is left, results are not a number.",
+            plan.diverged
         ),
     };
-    format!("{own} {runaway} Band: {}.", band(plan))
+    let refused = format!(
+        "An input, or a measured output of the start, that is further than {:e} standard deviations from its training mean makes \
+         all results after it not a number until the next start.",
+        plan.sample_limit
+    );
+    format!("{own} {runaway} {refused} Band: {}.", band(plan))
 }

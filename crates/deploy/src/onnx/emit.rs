@@ -110,6 +110,17 @@ impl Emitter {
         self.real(name, &[], [value])
     }
 
+    /// The largest number of the graph's precision.
+    pub(super) fn largest(&mut self) -> Value {
+        self.scalar(
+            "largest",
+            match self.precision {
+                Precision::F32 => f32::MAX.into(),
+                Precision::F64 => f64::MAX,
+            },
+        )
+    }
+
     fn has_constant(&self, name: &str) -> bool {
         self.constants
             .iter()

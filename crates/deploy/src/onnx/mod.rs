@@ -10,8 +10,10 @@ mod network;
 mod proto;
 mod start;
 mod state;
+mod state_space;
 mod step;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 pub use models::{OnnxModels, OnnxOptions, onnx_models};

@@ -8,7 +8,7 @@ use super::emit::{Dim, Emitter, Port, Value};
 use super::proto::{ModelProto, OperatorSetIdProto};
 use super::start::{history_ports, start};
 use super::state::{State, state_ports};
-use super::step::{Outcome, input_scales, normalised, step};
+use super::step::{Outcome, normalised_inputs, step};
 use crate::error::{DeployError, Result};
 use crate::step_program::{Body, StepProgram};
 
@@ -60,7 +60,7 @@ impl OnnxModels {
 pub fn onnx_models(plan: &StepProgram, options: &OnnxOptions) -> Result<OnnxModels> {
     let precision = options.precision.unwrap_or(match plan.body {
         Body::Linear(_) => Precision::F64,
-        Body::Networks(_) => plan.precision,
+        Body::Networks(_) | Body::StateSpace(_) => plan.precision,
     });
     let writer = Writer { plan, precision };
     let states: Vec<(String, Vec<usize>)> = state_ports(plan)
@@ -105,7 +105,9 @@ impl Writer<'_> {
         let states = state_ports(self.plan);
         let values: Vec<Value> = states.iter().map(Port::value).collect();
         let input = (!self.plan.inputs.is_empty()).then(|| self.input_port(None));
-        let u = input.as_ref().map(|port| self.normalised(&mut emit, &port.value()));
+        let u = input
+            .as_ref()
+            .map(|port| normalised_inputs(&mut emit, self.plan, &port.value()));
         let outcome = step(
             &mut emit,
             self.plan,
@@ -137,7 +139,7 @@ impl Writer<'_> {
         // Without inputs, their empty rows still tell how many samples to simulate.
         let u = match plan.inputs.len() {
             0 => input.value(),
-            _ => self.normalised(&mut emit, &input.value()),
+            _ => normalised_inputs(&mut emit, plan, &input.value()),
         };
         let states: Vec<(Port, Value)> = state_ports(plan).into_iter().zip(state.into_values()).collect();
         let (_, found) = emit.scan("record", &states, &[(self.input_port(None), u)], |emit, state, rows| {
@@ -153,10 +155,6 @@ impl Writer<'_> {
         let mut inputs = history_ports(plan);
         inputs.insert(0, input);
         self.model(emit, "simulate", &inputs, &band)
-    }
-
-    fn normalised(&self, emit: &mut Emitter, value: &Value) -> Value {
-        normalised(emit, value, "input", &input_scales(self.plan))
     }
 
     fn input_port(&self, samples: Option<&'static str>) -> Port {

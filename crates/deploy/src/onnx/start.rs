@@ -1,8 +1,8 @@
 //! From measured history to the state before the first step.
 
 use super::emit::{Dim, Emitter, Port, Value};
-use super::state::{State, cell_sizes, has_past_inputs, state_ports};
-use super::step::{crisp_step, input_scales, normalised, output_scales, pushed_outputs, regressor};
+use super::state::{State, carried, has_past_inputs, state_ports};
+use super::step::{crisp_step, normalised_inputs, normalised_outputs, pushed_outputs, regressor};
 use crate::step_program::StepProgram;
 
 /// Inputs of a graph that starts a run: the samples before the first step, in physical units and in order of time.
@@ -43,12 +43,12 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
     let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());
     let ports = history_ports(plan);
     let past_y = ports[ports.len() - 1].value();
-    let past_y = normalised(emit, &past_y, "output", &output_scales(plan));
+    let past_y = normalised_outputs(emit, plan, &past_y);
     let known = needs.outputs - warmup;
     let measured = rows(emit, &past_y, needs.outputs, outputs, "past_y");
     let past_u = has_history_inputs(plan).then(|| {
         let value = ports[0].value();
-        normalised(emit, &value, "input", &input_scales(plan))
+        normalised_inputs(emit, plan, &value)
     });
     let state = State {
         inputs: past_u
@@ -75,22 +75,38 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
                 lags
             }
         },
-        cells: cell_sizes(plan)
-            .iter()
-            .enumerate()
-            .map(|(index, &size)| {
-                let name = format!("no_state{}", index + 1);
-                let zeros = emit.real(&name, &[members, size], vec![0.0; members * size]);
-                [zeros.clone(), zeros]
+        cells: carried(plan)
+            .into_iter()
+            .map(|pair| {
+                pair.map(|(name, size, _)| {
+                    emit.real(&format!("no_{name}"), &[members, size], vec![0.0; members * size])
+                })
             })
             .collect(),
     };
-    if warmup == 0 {
+    let state = if warmup == 0 {
+        state
+    } else {
+        let forced = emit.slice(&measured, 0, known..needs.outputs);
+        let during = past_u.map(|past| rows(emit, &past, warmup, inputs, "past_u"));
+        warm_up(emit, plan, state, during, forced)
+    };
+    refusing(emit, state)
+}
+
+/// Makes the outputs not a number where a past input is none, which a regressor may reach later only.
+fn refusing(emit: &mut Emitter, state: State) -> State {
+    let Some(inputs) = &state.inputs else {
         return state;
+    };
+    let zero = emit.scalar("zero", 0.0);
+    let refused = emit.apply("Mul", &[inputs, &zero]);
+    let refused = emit.sum(&refused, 0);
+    let refused = emit.sum(&refused, 1);
+    State {
+        outputs: emit.apply("Add", &[&state.outputs, &refused]),
+        ..state
     }
-    let forced = emit.slice(&measured, 0, known..needs.outputs);
-    let during = past_u.map(|past| rows(emit, &past, warmup, inputs, "past_u"));
-    warm_up(emit, plan, state, during, forced)
 }
 
 /// The last `count` rows of what was given; a runtime refuses fewer and names this node.
@@ -124,11 +140,9 @@ fn warm_up(emit: &mut Emitter, plan: &StepProgram, state: State, during: Option<
         let state = State::from_values(plan, state);
         let found = regressor(emit, plan, now.get(1), &state);
         let (doubt, cells) = crisp_step(emit, plan, &found, &state);
-        let mut newest = emit.reshape(&now[0], &[1, 1, plan.outputs.len()]);
+        let measured = emit.reshape(&now[0], &[1, 1, plan.outputs.len()]);
         // A member that has left every sensible range stays out.
-        if let Some(doubt) = doubt {
-            newest = emit.apply("Add", &[&newest, &doubt]);
-        }
+        let newest = emit.apply("Add", &[&measured, &doubt]);
         let next = State {
             outputs: pushed_outputs(emit, plan, &newest, &state),
             inputs: found.past_inputs,

@@ -12,7 +12,7 @@ pub(super) struct State {
     pub(super) inputs: Option<Value>,
     /// Past outputs `[members, lags, outputs]`, newest first. Not a number in a member that has left every sensible range.
     pub(super) outputs: Value,
-    /// h and c `[members, size]` of each LSTM cell.
+    /// h and c `[members, size]` of each LSTM cell; the states and the last prediction of a state-space model.
     pub(super) cells: Vec<[Value; 2]>,
 }
 
@@ -44,11 +44,36 @@ pub(super) fn has_past_inputs(plan: &StepProgram) -> bool {
     plan.remembered_inputs() > 0 && !plan.inputs.is_empty()
 }
 
-/// Sizes of the LSTM cells.
-pub(super) fn cell_sizes(plan: &StepProgram) -> &[usize] {
+/// What a model carries beside its last outputs, in pairs: names, sizes and meaning.
+pub(super) fn carried(plan: &StepProgram) -> Vec<[(String, usize, &'static str); 2]> {
     match &plan.body {
-        Body::Networks(networks) if networks.network == NetworkKind::Lstm => &networks.hidden,
-        _ => &[],
+        Body::Networks(networks) if networks.network == NetworkKind::Lstm => {
+            let cells = networks.hidden.iter().enumerate();
+            let pair = |(index, &size): (usize, &usize)| {
+                [
+                    (
+                        format!("state_h{}", index + 1),
+                        size,
+                        "output of LSTM cells [networks, cells]",
+                    ),
+                    (
+                        format!("state_c{}", index + 1),
+                        size,
+                        "memory of LSTM cells [networks, cells]",
+                    ),
+                ]
+            };
+            cells.map(pair).collect()
+        }
+        Body::StateSpace(models) => vec![[
+            ("state_x".to_owned(), models.states, "states [networks, states]"),
+            (
+                "state_predicted".to_owned(),
+                plan.outputs.len(),
+                "prediction for the last outputs, normalised [networks, outputs]",
+            ),
+        ]],
+        Body::Linear(_) | Body::Networks(_) => Vec::new(),
     }
 }
 
@@ -71,14 +96,8 @@ pub(super) fn state_ports(plan: &StepProgram) -> Vec<Port> {
         vec![members, Dim::Fixed(plan.lags.ny), Dim::Fixed(plan.outputs.len())],
         "past outputs, normalised, newest first [networks, samples, outputs]",
     ));
-    for (index, &size) in cell_sizes(plan).iter().enumerate() {
-        for (letter, what) in [
-            ("h", "output of LSTM cells [networks, cells]"),
-            ("c", "memory of LSTM cells [networks, cells]"),
-        ] {
-            let name = format!("state_{letter}{}", index + 1);
-            ports.push(port(name, vec![members, Dim::Fixed(size)], what));
-        }
+    for (name, size, what) in carried(plan).into_iter().flatten() {
+        ports.push(port(name, vec![members, Dim::Fixed(size)], what));
     }
     ports
 }

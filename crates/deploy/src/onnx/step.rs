@@ -3,9 +3,12 @@
 use intervalid_data::Scale;
 
 use super::emit::{Emitter, Value};
-use super::network::Networks;
+use super::network::{Crisp, Networks};
 use super::state::State;
-use crate::step_program::{Body, LinearPlan, NetworkPlan, StepProgram};
+use super::state_space::StateSpace;
+use super::weights::Bounds;
+use crate::state_space_plan::StateSpacePlan;
+use crate::step_program::{Body, LinearPlan, StepProgram};
 
 /// What a step gives: `[outputs]` each, in physical units.
 pub(super) struct Outcome {
@@ -15,11 +18,11 @@ pub(super) struct Outcome {
     pub(super) next: State,
 }
 
-/// (value - mean)/std along the last axis.
+/// (value - mean)/std along the last axis; not a number beyond the plan's limit of samples, so that what follows is not either.
 ///
 /// In single precision a mean loses what is below its last digit, and that would bias every sample of a channel far from
 /// zero; it is taken off in two parts.
-pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: &[Scale]) -> Value {
+fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: &[Scale], limit: f64) -> Value {
     let count = [scales.len()];
     let rest: Vec<f64> = scales
         .iter()
@@ -33,14 +36,25 @@ pub(super) fn normalised(emit: &mut Emitter, value: &Value, name: &str, scales: 
     }
     let std: Vec<f64> = scales.iter().map(|scale| scale.std).collect();
     let std = emit.divisors(&format!("{name}.std"), &std);
-    emit.apply("Div", &[&centred, &std])
+    let scaled = emit.apply("Div", &[&centred, &std]);
+    let limit = emit.scalar("sample_limit", limit);
+    let allowed = within(emit, &scaled, &limit);
+    let nan = emit.scalar("not_a_number", f64::NAN);
+    emit.apply("Where", &[&allowed, &scaled, &nan])
 }
 
-pub(super) fn input_scales(plan: &StepProgram) -> Vec<Scale> {
-    plan.inputs.iter().map(|input| input.scale).collect()
+/// Inputs, normalised.
+pub(super) fn normalised_inputs(emit: &mut Emitter, plan: &StepProgram, value: &Value) -> Value {
+    let scales: Vec<Scale> = plan.inputs.iter().map(|input| input.scale).collect();
+    normalised(emit, value, "input", &scales, plan.sample_limit)
 }
 
-pub(super) fn output_scales(plan: &StepProgram) -> Vec<Scale> {
+/// Measured outputs, normalised.
+pub(super) fn normalised_outputs(emit: &mut Emitter, plan: &StepProgram, value: &Value) -> Value {
+    normalised(emit, value, "output", &output_scales(plan), plan.sample_limit)
+}
+
+fn output_scales(plan: &StepProgram) -> Vec<Scale> {
     plan.outputs.iter().map(|output| output.scale).collect()
 }
 
@@ -105,101 +119,145 @@ pub(super) fn pushed_outputs(emit: &mut Emitter, plan: &StepProgram, newest: &Va
 /// The whole step; `u` are its normalised inputs.
 pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, state: &State) -> Outcome {
     let found = regressor(emit, plan, u, state);
-    let Regressor { x, last, past_inputs } = &found;
-    let (newest, cells, y, [below, above]) = match &plan.body {
-        Body::Linear(linear) => {
-            let newest = arx(emit, linear, x, last);
-            let count = [linear.half_width.len()];
-            let side = emit.real("arx.half_width", &count, linear.half_width.iter().copied());
-            (newest.clone(), Vec::new(), newest, [side.clone(), side])
-        }
-        Body::Networks(networks) => {
-            let writer = Networks::new(networks);
-            let crisp = writer.crisp(emit, x, last, state);
-            let doubt = doubt(emit, networks, &crisp.y);
-            let newest = emit.apply("Add", &[&crisp.y, &doubt]);
-            let [lower, upper] = writer.bounds(emit, x, last, state);
-            // Rounding may push a bound past the centre where margins are zero.
-            let zero = emit.scalar("zero", 0.0);
-            let below = emit.apply("Sub", &[&newest, &lower]);
-            let above = emit.apply("Sub", &[&upper, &newest]);
-            let sides = [below, above].map(|side| emit.apply("Max", &[&side, &zero]));
-            let (y, sides) = match networks.members.len() {
-                1 => (newest.clone(), sides),
-                _ => ensemble(emit, networks, &newest, &doubt, &sides),
-            };
-            let std = emit.real(
-                "output.std",
-                &[plan.outputs.len()],
-                plan.outputs.iter().map(|output| output.scale.std),
-            );
-            let sides = sides.map(|side| {
-                let side = emit.reshape(&side, &[plan.outputs.len()]);
-                emit.apply("Mul", &[&side, &std])
-            });
-            (newest, crisp.cells, y, sides)
-        }
+    let Crisp { y, cells } = crisp(emit, plan, &found, state);
+    let bounds = bounds(emit, plan, &found, state);
+    let mut doubt = doubt(emit, plan, &y, bounds.as_ref());
+    // With a dead time a refused input reaches the regressor later, but is answered now.
+    if let Some(u) = u {
+        let zero = emit.scalar("zero", 0.0);
+        let refused = emit.apply("Mul", &[u, &zero]);
+        let refused = emit.sum(&refused, 0);
+        doubt = emit.apply("Add", &[&doubt, &refused]);
+    }
+    let newest = emit.apply("Add", &[&y, &doubt]);
+    let (y, sides) = match (&plan.body, bounds) {
+        (Body::Networks(_) | Body::StateSpace(_), Some(bounds)) => network_sides(emit, plan, &newest, &doubt, &bounds),
+        (Body::Linear(linear), _) => (newest.clone(), linear_sides(emit, linear)),
+        _ => unreachable!("networks have bounds"),
     };
     let y = physical(emit, plan, &y);
-    let [below, above] = calibrated(emit, plan, [below, above]);
+    let [below, above] = calibrated(emit, plan, sides);
     Outcome {
         lower: emit.apply("Sub", &[&y, &below]),
         upper: emit.apply("Add", &[&y, &above]),
         y,
         next: State {
-            inputs: past_inputs.clone(),
+            inputs: found.past_inputs,
             outputs: pushed_outputs(emit, plan, &newest, state),
             cells,
         },
     }
 }
 
-/// The crisp step alone, for the warm-up: outputs with [`doubt`] added, and the cells after.
+/// The crisp step of all members, ARX being one.
+fn crisp(emit: &mut Emitter, plan: &StepProgram, found: &Regressor, state: &State) -> Crisp {
+    match &plan.body {
+        Body::Linear(linear) => Crisp {
+            y: arx(emit, linear, &found.x),
+            cells: Vec::new(),
+        },
+        Body::Networks(networks) => Networks::new(networks).crisp(emit, &found.x, &found.last, state),
+        Body::StateSpace(models) => state_space(plan, models).crisp(emit, found, state),
+    }
+}
+
+/// Bounds of the outputs of all networks `[members, 1, outputs]`; ARX has none but a constant width.
+fn bounds(emit: &mut Emitter, plan: &StepProgram, found: &Regressor, state: &State) -> Option<Bounds> {
+    match &plan.body {
+        Body::Linear(_) => None,
+        Body::Networks(networks) => Some(Networks::new(networks).bounds(emit, &found.x, &found.last, state)),
+        Body::StateSpace(models) => Some(state_space(plan, models).bounds(emit, found, state)),
+    }
+}
+
+fn state_space<'a>(plan: &StepProgram, models: &'a StateSpacePlan) -> StateSpace<'a> {
+    StateSpace::new(models, plan.inputs.len(), plan.outputs.len())
+}
+
+/// The crisp step alone, for the warm-up: [`doubt`] about its outputs, and the cells after.
 pub(super) fn crisp_step(
     emit: &mut Emitter,
     plan: &StepProgram,
     found: &Regressor,
     state: &State,
-) -> (Option<Value>, Vec<[Value; 2]>) {
-    match &plan.body {
-        Body::Linear(_) => (None, Vec::new()),
-        Body::Networks(networks) => {
-            let crisp = Networks::new(networks).crisp(emit, &found.x, &found.last, state);
-            (Some(doubt(emit, networks, &crisp.y)), crisp.cells)
-        }
-    }
+) -> (Value, Vec<[Value; 2]>) {
+    let Crisp { y, cells } = crisp(emit, plan, found, state);
+    (doubt(emit, plan, &y, None), cells)
 }
 
-/// ŷ = A·x + b; a prediction that leaves every sensible range stays at the one before.
-fn arx(emit: &mut Emitter, linear: &LinearPlan, x: &Value, last: &Value) -> Value {
+/// ŷ = A·x + b
+fn arx(emit: &mut Emitter, linear: &LinearPlan, x: &Value) -> Value {
     let outputs = linear.bias.len();
     let length = linear.weight.len() / outputs;
     let entries = (0..length).flat_map(|column| (0..outputs).map(move |row| row * length + column));
     let weight = emit.real("arx.weight", &[1, length, outputs], entries.map(|at| linear.weight[at]));
     let bias = emit.real("arx.bias", &[1, 1, outputs], linear.bias.iter().copied());
     let product = emit.apply("MatMul", &[x, &weight]);
-    let y = emit.apply("Add", &[&product, &bias]);
-    let limit = emit.scalar("arx.runaway", linear.runaway);
-    let size = emit.apply("Abs", &[&y]);
-    let sensible = emit.apply("Less", &[&size, &limit]);
-    emit.apply("Where", &[&sensible, &y, last])
+    emit.apply("Add", &[&product, &bias])
 }
 
-/// Zero, or not a number where any output of a member has left every sensible range; `[members, 1, 1]`. Added to what the
-/// member feeds back, it stays for the rest of the run.
-fn doubt(emit: &mut Emitter, networks: &NetworkPlan, y: &Value) -> Value {
-    let size = emit.apply("Abs", &[y]);
-    let limit = emit.scalar("diverged", networks.diverged);
-    let sensible = emit.apply("LessOrEqual", &[&size, &limit]);
+/// The sides of ARX's band, in physical units.
+fn linear_sides(emit: &mut Emitter, linear: &LinearPlan) -> [Value; 2] {
+    let count = [linear.half_width.len()];
+    let side = emit.real("arx.half_width", &count, linear.half_width.iter().copied());
+    [side.clone(), side]
+}
+
+/// The prediction of all networks, normalised, and the sides of their band in physical units.
+fn network_sides(
+    emit: &mut Emitter,
+    plan: &StepProgram,
+    newest: &Value,
+    doubt: &Value,
+    [lower, upper]: &Bounds,
+) -> (Value, [Value; 2]) {
+    // Rounding may push a bound past the centre where margins are zero.
+    let zero = emit.scalar("zero", 0.0);
+    let below = emit.apply("Sub", &[newest, lower]);
+    let above = emit.apply("Sub", &[upper, newest]);
+    let sides = [below, above].map(|side| emit.apply("Max", &[&side, &zero]));
+    let (y, sides) = match plan.members() {
+        1 => (newest.clone(), sides),
+        _ => ensemble(emit, plan, newest, doubt, &sides),
+    };
+    let outputs = plan.outputs.len();
+    let std = emit.real(
+        "output.std",
+        &[outputs],
+        output_scales(plan).iter().map(|scale| scale.std),
+    );
+    let sides = sides.map(|side| {
+        let side = emit.reshape(&side, &[outputs]);
+        emit.apply("Mul", &[&side, &std])
+    });
+    (y, sides)
+}
+
+/// Zero, or not a number where any output of a member has left every sensible range or has no finite bounds; `[members, 1, 1]`.
+/// Added to what the member feeds back, it stays for the rest of the run.
+fn doubt(emit: &mut Emitter, plan: &StepProgram, y: &Value, bounds: Option<&Bounds>) -> Value {
+    let limit = emit.scalar("diverged", plan.diverged);
+    let mut sensible = within(emit, y, &limit);
+    for bound in bounds.into_iter().flatten() {
+        let largest = emit.largest();
+        let is_finite = within(emit, bound, &largest);
+        sensible = emit.apply("And", &[&sensible, &is_finite]);
+    }
     let (zero, nan) = (emit.scalar("zero", 0.0), emit.scalar("not_a_number", f64::NAN));
     let outputs = emit.apply("Where", &[&sensible, &zero, &nan]);
     emit.sum(&outputs, 2)
 }
 
+/// Whether magnitudes are at most a limit; not where they are no numbers.
+fn within(emit: &mut Emitter, value: &Value, limit: &Value) -> Value {
+    let size = emit.apply("Abs", &[value]);
+    emit.apply("LessOrEqual", &[&size, limit])
+}
+
 /// The mean of the members that are in range and of the sides of their bands, which widen where the members disagree.
 fn ensemble(
     emit: &mut Emitter,
-    networks: &NetworkPlan,
+    plan: &StepProgram,
     y: &Value,
     doubt: &Value,
     sides: &[Value; 2],
@@ -220,7 +278,7 @@ fn ensemble(
     let kept = emit.apply("Where", &[&out, &zero, &square]);
     let sum = emit.sum(&kept, 0);
     let variance = emit.apply("Div", &[&sum, &count]);
-    let factor = emit.scalar("spread_squared", networks.spread * networks.spread);
+    let factor = emit.scalar("spread_squared", plan.spread * plan.spread);
     let spread = emit.apply("Mul", &[&variance, &factor]);
     let sides = [below, above].map(|side| {
         let square = emit.apply("Mul", &[&side, &side]);

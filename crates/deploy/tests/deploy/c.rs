@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use intervalid_deploy::{CCode, COptions, CPrecision, StepProgram, c_code};
+use intervalid_model::{History, Simulator};
 use tempfile::TempDir;
 
-use crate::models::{Case, Expected, cases};
+use crate::models::{Case, Expected, cases, unstable_arx};
 use crate::tools::{run, tool, write};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
@@ -193,19 +194,44 @@ fn c_fits_a_microcontroller() {
 fn misuse_gets_a_status() {
     let Some(gcc) = tool("gcc", "gcc") else { return };
     let case = &cases()[3];
-    let (folder, _) = export(case, None);
-    let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deploy/misuse.c");
-    let program = folder.path().join("misuse");
+    for precision in [CPrecision::Double, CPrecision::Float] {
+        let (folder, _) = export(case, Some(precision));
+        run(&mut Command::new(compiled(folder.path(), &gcc, "misuse.c")));
+    }
+}
+
+/// A program of this folder with the exported code, under sanitizers.
+fn compiled(folder: &Path, gcc: &str, source: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deploy").join(source);
+    let program = folder.join("program");
     let mut compile = Command::new(gcc);
     compile
         .args(STRICT)
         .args(["-fsanitize=address,undefined", "-I"])
-        .arg(folder.path())
-        .arg(checks);
-    run(compile
-        .arg(folder.path().join("plant.c"))
-        .arg("-lm")
-        .arg("-o")
-        .arg(&program));
-    run(&mut Command::new(program));
+        .arg(folder)
+        .arg(source);
+    run(compile.arg(folder.join("plant.c")).arg("-lm").arg("-o").arg(&program));
+    program
+}
+
+/// ARX follows the rule of the networks: the step at which the simulator says that it has diverged.
+#[test]
+fn an_unstable_arx_diverges_in_c_where_the_simulator_does() {
+    let Some(gcc) = tool("gcc", "gcc") else { return };
+    let case = unstable_arx();
+    let mut simulator = Simulator::new(&case.model).unwrap();
+    let past = History {
+        inputs: &[],
+        outputs: &[1.0],
+    };
+    simulator.reset(past).unwrap();
+    let steps = std::iter::from_fn(|| simulator.step(&[1.0]).is_ok().then_some(()))
+        .take(1000)
+        .count();
+    assert!(steps > 3 && steps < 100, "{steps}");
+    for precision in [CPrecision::Double, CPrecision::Float] {
+        let (folder, _) = export(&case, Some(precision));
+        let output = run(&mut Command::new(compiled(folder.path(), &gcc, "diverge.c")));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), steps.to_string());
+    }
 }

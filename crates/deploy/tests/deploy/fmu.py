@@ -116,6 +116,18 @@ def run(task):
         two.fmu.setFMUState(two.fmu.deserializeFMUState(serialized))
         two.step = 20
         assert [two.advance() for _ in range(20)] == rest, "the same numbers in another instance"
+        # An overload mark is refused and changes nothing.
+        if task["inputs"]:
+            one.fmu.setFMUState(state)
+            one.step = 20
+            one.set(task["inputs"][:1], [9.9e37])
+            try:
+                one.fmu.doStep(currentCommunicationPoint=0.0, communicationStepSize=task["sample_time"])
+            except Exception:  # fmpy raises its own type
+                pass
+            else:
+                raise AssertionError("an input beyond all reason was taken")
+            assert [one.advance() for _ in range(20)] == rest, "the same numbers after a refused input"
         # A step that is no whole number of samples.
         try:
             one.fmu.doStep(currentCommunicationPoint=0.0, communicationStepSize=0.4 * task["sample_time"])

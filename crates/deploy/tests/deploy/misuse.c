@@ -24,6 +24,7 @@ int main(void)
     plant_real lower;
     plant_real upper;
     plant_real nan_value = (plant_real)NAN;
+    plant_real overload = (plant_real)9.9e37;
     int k;
 
     memset(&state, 0, sizeof(state));
@@ -47,6 +48,10 @@ int main(void)
     copy = state;
     CHECK(plant_step(&state, &nan_value, &lower, &y, &upper) == PLANT_NOT_FINITE);
     CHECK(plant_step(&state, 0, &lower, &y, &upper) == PLANT_NULL);
+    CHECK(plant_step(&state, &overload, &lower, &y, &upper) == PLANT_OUT_OF_RANGE);
+    bad[3] = overload;
+    CHECK(plant_reset(&state, past, 9, bad, 10) == PLANT_OUT_OF_RANGE);
+    CHECK(plant_reset(&state, bad, 9, past, 10) == PLANT_OUT_OF_RANGE);
     CHECK(memcmp(&state, &copy, sizeof(state)) == 0);
     CHECK(plant_step(&state, &u, &lower, &y, &upper) == PLANT_OK);
     CHECK((lower <= y) && (y <= upper));

@@ -1,7 +1,8 @@
 //! Small fitted models of every kind, with a record to run on.
 
 use intervalid_data::{
-    Channel, Dataset, Experiment, InitialState, Lags, Part, ReadOptions, Split, SplitFractions, load,
+    ArxModel, Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, ReadOptions, Split, SplitFractions,
+    load,
 };
 use intervalid_model::{Calibration, FitConfig, FitOptions, Model, ModelKind, Precision, Scaling, Strategy};
 
@@ -56,6 +57,16 @@ fn config(model: ModelKind, precision: Precision, lags: (usize, usize, usize), i
         config.network.hidden = vec![12, 7];
         config.training.epochs = 4;
         config.interval.strategy = Strategy::Joint;
+    })
+}
+
+/// A state-space model with these units in its two maps.
+fn state_space(precision: Precision, dead_time: usize, initial: InitialState, units: [usize; 2]) -> FitConfig {
+    config(ModelKind::Iss, precision, (1, dead_time, 1), initial).with(|config| {
+        config.network.hidden = units.to_vec();
+        config.network.states = 3;
+        // At the usual rate, so short a training may end with a free run that leaves every sensible range.
+        config.training.learning_rate = 1e-4;
     })
 }
 
@@ -156,6 +167,35 @@ pub(crate) fn cases() -> Vec<Case> {
                 .calibrated(calibration(2))
                 .unwrap(),
         ),
+        case(
+            "iss f32 with two inputs and outputs, history",
+            &plant,
+            fitted(&plant, &state_space(f32, 2, InitialState::History(20), [6, 4])),
+        ),
+        case(
+            "iss f64 with a linear output map",
+            &dryer,
+            fitted(&dryer, &state_space(f64, 0, zero, [5, 0])),
+        ),
+        case(
+            "iss f64 with a linear state map, warm-up, calibrated",
+            &arm,
+            fitted(&arm, &state_space(f64, 1, warmup, [0, 5]))
+                .calibrated(calibration(1))
+                .unwrap(),
+        ),
+        case(
+            "ensemble of iss f32 with two inputs and outputs, history, calibrated",
+            &plant,
+            ensemble_f32(&plant, &state_space(f32, 1, InitialState::History(12), [4, 4]))
+                .calibrated(calibration(2))
+                .unwrap(),
+        ),
+        case(
+            "linear iss f64 with two inputs and outputs, measured",
+            &plant,
+            fitted(&plant, &state_space(f64, 0, measured, [0, 0])),
+        ),
     ]
 }
 
@@ -190,7 +230,33 @@ pub(crate) fn rare_cases() -> Vec<Case> {
         part: split(dataset).test,
         dataset: dataset.clone(),
     };
-    kinds.map(case).into()
+    let mut cases: Vec<Case> = kinds.map(case).into();
+    let alone = state_space(Precision::F64, 0, InitialState::History(5), [4, 3]);
+    cases.push(Case {
+        name: "iss without inputs",
+        model: fitted(&swing, &alone),
+        part: split(&swing).test,
+        dataset: swing.clone(),
+    });
+    cases
+}
+
+/// y(k) = 1.3 y(k-1) + 0.1 u(k) + 0.1 in normalised units: it leaves every sensible range within some 35 steps.
+pub(crate) fn unstable_arx() -> Case {
+    let dataset = known("hair-dryer");
+    let arx = ArxModel {
+        lags: Lags::new(0, 0, 1).unwrap(),
+        coefficients: vec![vec![1.3, 0.1]],
+        bias: vec![0.1],
+    };
+    let normaliser = Normaliser::fit(&dataset, &split(&dataset).train).unwrap();
+    let model = Model::from_arx(&dataset, normaliser, arx, vec![0.2], &FitConfig::default());
+    Case {
+        name: "unstable arx",
+        model,
+        part: split(&dataset).test,
+        dataset,
+    }
 }
 
 /// What `predict` says about a case: history, then per scored sample inputs, measured outputs and the expected

@@ -7,7 +7,7 @@ use intervalid_deploy::{Body, OnnxOptions, StepProgram, onnx_models};
 use intervalid_model::Precision;
 use serde_json::{Value, json};
 
-use crate::models::{Case, cases, rare_cases};
+use crate::models::{Case, cases, rare_cases, unstable_arx};
 use crate::tools::{python, run, write};
 
 /// Writes the models of a plan into a folder of their own; they stay there to be looked at.
@@ -95,11 +95,23 @@ fn onnxruntime_gives_the_numbers_of_predict() {
 
 /// Makes the read-outs of a member run away at once.
 fn poison(plan: &mut StepProgram, member: usize) {
-    let Body::Networks(networks) = &mut plan.body else {
-        panic!("networks expected");
+    let bias = match &mut plan.body {
+        Body::Networks(networks) => &mut networks.members[member].layers.last_mut().unwrap().bias,
+        Body::StateSpace(models) => &mut models.members[member].output.bias,
+        Body::Linear(_) => panic!("networks expected"),
     };
-    let layers = &mut networks.members[member].layers;
-    layers.last_mut().unwrap().bias.centre.fill(1e6);
+    bias.centre.fill(1e6);
+}
+
+/// Keeps some members only.
+fn keep(plan: &mut StepProgram, kept: impl Fn(usize) -> bool) {
+    let mut index = 0..;
+    let mut keeps = || kept(index.next().unwrap());
+    match &mut plan.body {
+        Body::Networks(networks) => networks.members.retain(|_| keeps()),
+        Body::StateSpace(models) => models.members.retain(|_| keeps()),
+        Body::Linear(_) => panic!("networks expected"),
+    }
 }
 
 /// An ensemble leaves out a member that has run away; a run that has left every sensible range says so.
@@ -112,15 +124,11 @@ fn runaways_are_left_out() {
         let mut poisoned = plan.clone();
         poison(&mut poisoned, 1);
         let mut rest = plan.clone();
-        if let Body::Networks(networks) = &mut rest.body {
-            networks.members.remove(1);
-        }
+        keep(&mut rest, |member| member != 1);
         let mut gone = plan.clone();
         (0..plan.members()).for_each(|member| poison(&mut gone, member));
         let mut alone = gone.clone();
-        if let Body::Networks(networks) = &mut alone.body {
-            networks.members.truncate(1);
-        }
+        keep(&mut alone, |member| member == 0);
         let expected = case.expected(60);
         let mut compare = |found: &StepProgram, same_as: Option<&StepProgram>, what: &str| {
             tasks.push(json!({
@@ -138,6 +146,57 @@ fn runaways_are_left_out() {
         compare(&gone, None, "all");
         compare(&alone, None, "the only one");
     }
-    assert_eq!(tasks.len(), 6);
+    assert_eq!(tasks.len(), 9);
     script(tasks, "runaways.json");
+}
+
+/// Where a run ends, everything after is not a number: an unstable ARX model at the step that the simulator names, any model from
+/// an input on that is beyond all reason, also where a dead time keeps it from the regressor for a while.
+#[test]
+fn runs_end_in_nan_where_the_simulator_refuses_to_go_on() {
+    let mut tasks = Vec::new();
+    let mut add = |case: &Case, u: Vec<Vec<f64>>, past_u: Vec<Vec<f64>>, ends_at: usize| {
+        let plan = StepProgram::new(&case.model).unwrap();
+        let expected = case.expected(60);
+        tasks.push(json!({
+            "folder": export(&plan, None, &format!("ends{}", tasks.len())),
+            "ends_at": ends_at,
+            "name": case.name,
+            "past_u": past_u,
+            "past_y": expected.past_outputs,
+            "u": u,
+        }));
+    };
+    let unstable = unstable_arx();
+    let band = unstable
+        .model
+        .simulate(&unstable.dataset, &unstable.part)
+        .unwrap()
+        .remove(0);
+    let record = &unstable.dataset.experiments()[0];
+    let u = (band.first..band.first + 80)
+        .map(|k| vec![record.input(0)[k]])
+        .collect();
+    let ends_at = band.diverged_at.unwrap();
+    assert!(ends_at > 3 && ends_at < 70, "{ends_at}");
+    let past = vec![vec![record.output(0)[band.first - 1]]];
+    let plan = StepProgram::new(&unstable.model).unwrap();
+    let folder = export(&plan, None, "unstable");
+    for case in cases() {
+        let expected = case.expected(60);
+        let mut marked = expected.inputs[..20].to_vec();
+        marked[7][0] = 9.9e37;
+        add(&case, marked, expected.past_inputs.clone(), 7);
+        let needs = StepProgram::new(&case.model).unwrap().needs();
+        if needs.inputs > 0 {
+            let mut marked = expected.past_inputs.clone();
+            marked.last_mut().unwrap()[0] = 9.9e37;
+            add(&case, expected.inputs[..20].to_vec(), marked, 0);
+        }
+    }
+    let u: Vec<Vec<f64>> = u;
+    tasks.push(json!({
+        "folder": folder, "ends_at": ends_at, "name": unstable.name, "past_u": [[0.0]], "past_y": past, "u": u,
+    }));
+    script(tasks, "ends.json");
 }

@@ -121,6 +121,16 @@ def runaway(task: dict) -> str:
     return task["name"]
 
 
+def ends(task: dict) -> str:
+    exported = Exported(task["folder"])
+    history = matrix(task["u"]), matrix(task["past_u"]), matrix(task["past_y"])
+    for found in [exported.stepped(*history), exported.whole(*history)]:
+        last = task["ends_at"]
+        assert np.isfinite(found[:, :last]).all() and np.isnan(found[:, last:]).all(), f"{task['name']}: {last} {found}"
+    return task["name"]
+
+
 if __name__ == "__main__":
     for job in json.loads(Path(sys.argv[1]).read_text()):
-        print(runaway(job) if "same_as" in job else predict(job), flush=True)
+        kind = runaway if "same_as" in job else ends if "ends_at" in job else predict
+        print(kind(job), flush=True)

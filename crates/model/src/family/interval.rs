@@ -1,6 +1,6 @@
 //! One interval network and how it simulates.
 
-use intervalid_data::{Dataset, Part, Window, free_run_windows};
+use intervalid_data::{Dataset, Part, Window};
 use intervalid_interval::Real;
 
 use super::body::{Fitted, NetworkParameters};
@@ -55,8 +55,10 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
         let mut stepper = Stepper::new(architecture, theta);
         let mut network = Network::new(architecture);
         let parameters = self.body.interval_parameters();
-        let scaled = self.interface.scale(dataset)?;
-        for window in free_run_windows(dataset, part, architecture.lags, self.config.initial)? {
+        let (scaled, windows) = self
+            .interface
+            .runs(dataset, part, (architecture.lags, self.config.initial))?;
+        for window in windows {
             let mut run = FreeRun::new(architecture, window, self.config.initial);
             run.simulate(&mut stepper, architecture, &scaled, self.config.initial);
             run.bound(&mut network, &parameters);

@@ -1,8 +1,6 @@
 //! Linear ARX as a model like the others: order search, least squares, and a band from its own simulation errors.
 
-use intervalid_data::{
-    ArxModel, Dataset, LagSearchConfig, Lags, Normaliser, Part, Split, free_run_windows, suggest_lags,
-};
+use intervalid_data::{ArxModel, DIVERGED, Dataset, LagSearchConfig, Lags, Normaliser, Part, Split, suggest_lags};
 
 use crate::band::calibration::quantile;
 use crate::band::metrics::align;
@@ -13,11 +11,12 @@ use crate::family::body::{Body, Fitted};
 use crate::interface::{ModelInterface, Simulated};
 use crate::memory::check_linear;
 use crate::model::Model;
+use crate::simulate::free_run::free_run;
 
 /// An ARX model with a band of constant width.
 ///
 /// The band is the free run ± the α-quantile of |simulation error| over the validation part (or the training part where
-/// there is no validation part). Those errors are autocorrelated, so the quantile is an estimate and no guarantee.
+/// there is no validation part), up to where a run diverges. Those errors are autocorrelated, so the quantile is an estimate and no guarantee.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ArxWithBand {
     /// In normalised units.
@@ -68,7 +67,12 @@ pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &CheckedConfig) 
             .iter()
             .flat_map(|run| run.target.iter().zip(run.centre))
             .map(|(target, centre)| (target - centre).abs());
-        half_width.push(quantile(errors.collect(), config.coverage));
+        let errors: Vec<f64> = errors.collect();
+        half_width.push(match errors.is_empty() {
+            // All runs diverged before the first scored sample: nothing is known but how far a run may go.
+            true => interface.normaliser.output_width_to_physical(output, DIVERGED),
+            false => quantile(errors, config.coverage),
+        });
     }
     body.half_width = half_width;
     Ok(Model::new(interface, config.clone().into_inner(), Body::Linear(body)))
@@ -90,23 +94,22 @@ impl ArxWithBand {
 impl Fitted<'_, ArxWithBand> {
     /// Free runs with their band.
     pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
-        let scaled = self.interface.scale::<f64>(dataset)?;
         let initial = self.config.initial;
         let mut bands = Vec::new();
-        for window in free_run_windows(dataset, part, self.body.arx.lags, initial)? {
-            let columns = self
-                .body
-                .arx
-                .simulate(&scaled.experiments()[window.experiment], window, initial);
-            let steps = columns.first().map_or(0, Vec::len);
-            let centre: Vec<f64> = (0..steps)
-                .flat_map(|step| columns.iter().map(move |column| column[step]))
-                .collect();
+        let (arx, outputs) = (&self.body.arx, self.interface.outputs.len());
+        let mut regressor = vec![0.0; arx.lags.regressor_len(self.interface.inputs.len(), outputs)];
+        let (scaled, windows) = self.interface.runs(dataset, part, (arx.lags, initial))?;
+        for window in windows {
+            let mut centre = vec![0.0; window.predicted().len() * outputs];
+            let start = (arx.lags, initial);
+            let diverged_at = free_run(&scaled, window, start, &mut regressor, &mut centre, |_, x, y| {
+                arx.step(x, y)
+            });
             let simulated = Simulated {
                 lower: &centre,
                 centre: &centre,
                 upper: &centre,
-                diverged_at: None,
+                diverged_at,
             };
             let mut band = self.interface.band(window, initial, &simulated);
             for (output, &width) in self.body.half_width.iter().enumerate() {

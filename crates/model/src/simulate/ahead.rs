@@ -4,7 +4,9 @@
 //! warm-up, so that its states are those of the last known sample; from there it runs freely for K steps. NARX models and ARX take
 //! measured lags, recurrent ones carry their states, a state-space model corrects them by its observer.
 
-use intervalid_data::{Dataset, InitialState, Lags, Part, PastOutputs, Regressor, Scaled, Window, free_run_windows};
+use intervalid_data::{
+    DIVERGED, Dataset, InitialState, Lags, Part, PastOutputs, Regressor, Scaled, Window, free_run_windows,
+};
 use intervalid_interval::Real;
 
 use crate::band::horizon::{HORIZONS, HorizonScales};
@@ -15,7 +17,6 @@ use crate::family::body::{Body, Fitted, Networks};
 use crate::family::interval::IntervalNetwork;
 use crate::model::Model;
 use crate::network::Stepper;
-use crate::simulate::free_run::DIVERGED;
 
 /// From how many samples errors at each horizon are learnt: more tell little more and take time.
 const MOST_ORIGINS: usize = 500;
@@ -212,13 +213,14 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError::NotStepwise`] for the Bayesian, dropout and deep-ensemble baselines; if `horizon` is 0, the data have other
-    /// channels or the part is too short.
+    /// channels, the part is too short, or a sample is beyond [`SAMPLE_LIMIT`](crate::SAMPLE_LIMIT), all measured outputs included.
     pub fn predict_ahead(&self, dataset: &Dataset, part: &Part, horizon: usize) -> Result<Vec<Band>> {
         if horizon == 0 {
             return Err(ModelError::option("horizon", 0, "at least 1 sample ahead"));
         }
         let (lags, initial) = (self.config().lags, self.config().initial);
         let windows = free_run_windows(dataset, part, lags, initial)?;
+        self.interface().check_measured(dataset, &windows)?;
         let longest = windows.iter().map(|window| window.len - 1).max().unwrap_or(1);
         let horizons = [horizon.min(longest)];
         let plan = Plan {

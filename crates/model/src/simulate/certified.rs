@@ -3,7 +3,7 @@
 //! `Model::simulate` computes bounds in ordinary floating point, which is fast and may be off by rounding. Here the same
 //! bounds are computed so that they contain the exact ones.
 
-use intervalid_data::{Dataset, Part, Window, free_run_windows};
+use intervalid_data::{Dataset, Part, Window};
 use intervalid_interval::{Enclosure, EnclosureMatrix, IntervalError, Real};
 
 use crate::error::{ModelError, Result};
@@ -55,8 +55,8 @@ impl CertifiedBand {
 impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
     /// The bounds of a free run, certified.
     pub(crate) fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
-        let scaled = self.interface.scale(dataset)?;
-        let windows = free_run_windows(dataset, part, self.body.architecture.lags, self.config.initial)?;
+        let start = (self.body.architecture.lags, self.config.initial);
+        let (scaled, windows) = self.interface.runs(dataset, part, start)?;
         let network = CertifiedNetwork::new(self.body).map_err(internal)?;
         let mut stepper = Stepper::new(&self.body.architecture, &self.body.theta);
         let mut bands = Vec::with_capacity(windows.len());
@@ -255,6 +255,7 @@ fn cell(gates: &[Enclosure], c_before: &[Enclosure]) -> Vec<Enclosure> {
 
 #[cfg(test)]
 mod tests {
+    use intervalid_data::free_run_windows;
     use rand::RngExt;
 
     use super::*;

@@ -1,12 +1,9 @@
 //! Free runs of whole records, and their bands.
 
-use intervalid_data::{InitialState, Lags, PastOutputs, Regressor, Scaled, Window};
+use intervalid_data::{DIVERGED, InitialState, Lags, PastOutputs, Regressor, Scaled, Window};
 use intervalid_interval::Real;
 
 use crate::network::{Architecture, Frames, IntervalParameters, Network, Stepper, TILE};
-
-/// A free run is taken to have diverged when a normalised prediction leaves ± this many standard deviations.
-pub const DIVERGED: f64 = 1e4;
 
 /// A crisp free run over one window (usually a whole part of an experiment), ready for the interval branch.
 pub(crate) struct FreeRun<T> {

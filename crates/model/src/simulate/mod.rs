@@ -4,6 +4,7 @@ pub(crate) mod ahead;
 pub(crate) mod certified;
 mod certified_maps;
 pub(crate) mod free_run;
+pub(crate) mod range;
 pub(crate) mod recursion;
 mod recursion_maps;
 pub(crate) mod stepwise;

@@ -1,6 +1,6 @@
 //! True interval recursion for analysis: outputs and states fed back as intervals (docs/method.md, section 3).
 
-use intervalid_data::{Dataset, Part, PastOutput, PastOutputs, Window, free_run_windows};
+use intervalid_data::{DIVERGED, Dataset, Part, PastOutput, PastOutputs, Window};
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{IntervalWeights, fill_channels, padded, product, sigmoid, tanh};
 
@@ -9,7 +9,7 @@ use crate::error::{ModelError, Result};
 use crate::family::body::Fitted;
 use crate::family::interval::IntervalNetwork;
 use crate::network::{NetworkKind, Stepper, TILE};
-use crate::simulate::free_run::{DIVERGED, FreeRun};
+use crate::simulate::free_run::FreeRun;
 use crate::simulate::recursion_maps::MapsRecursion;
 
 /// What the interval branch feeds back to itself (docs/method.md, section 3).
@@ -41,8 +41,8 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
             RecursionMode::KStep(steps) => steps,
             RecursionMode::Full => usize::MAX,
         };
-        let scaled = self.interface.scale(dataset)?;
-        let windows = free_run_windows(dataset, part, self.body.architecture.lags, self.config.initial)?;
+        let start = (self.body.architecture.lags, self.config.initial);
+        let (scaled, windows) = self.interface.runs(dataset, part, start)?;
         let mut stepper = Stepper::new(&self.body.architecture, &self.body.theta);
         let mut recursion = Recursion::new(self.body);
         let mut bands = Vec::with_capacity(windows.len());
@@ -350,6 +350,7 @@ impl<T: Real> RecursionLayer<T> {
 
 #[cfg(test)]
 mod tests {
+    use intervalid_data::free_run_windows;
     use rand::RngExt;
 
     use super::*;

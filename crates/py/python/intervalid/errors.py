@@ -32,6 +32,7 @@ __all__ = [
     "NotStepwiseError",
     "OptionError",
     "OrderError",
+    "OutOfRangeError",
     "ReportError",
     "ReportFileError",
     "RunDivergedError",
@@ -138,6 +139,10 @@ class NotStepwiseError(IntervalidError, TypeError):
 
 class OrderError(IntervalidError, RuntimeError):
     """A running simulation was asked for something that it cannot do now."""
+
+
+class OutOfRangeError(IntervalidError, ValueError):
+    """A sample is further from its channel's training mean than any model may run on."""
 
 
 class RunDivergedError(IntervalidError, ArithmeticError):

@@ -1,6 +1,6 @@
 //! Networks with Gaussian likelihood and how they simulate.
 
-use intervalid_data::{Dataset, Part, free_run_windows, normal_quantile};
+use intervalid_data::{Dataset, Part, normal_quantile};
 use intervalid_interval::Real;
 
 use super::bayesian::draw;
@@ -36,13 +36,14 @@ impl<T: Real> GaussianNetworks<T> {
 impl<T: Real> Fitted<'_, GaussianNetworks<T>> {
     /// Free runs with their band.
     pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
-        let scaled = self.interface.scale::<T>(dataset)?;
         let (initial, seed) = (self.config.initial, self.config.seed);
         let z = T::of(normal_quantile(0.5 + 0.5 * self.config.coverage));
         let mut predictive = self.predictive();
         let mut rng = generator(seed, Purpose::PredictionMasks, 0);
         let mut bands = Vec::new();
-        for window in free_run_windows(dataset, part, self.body.architecture.lags, initial)? {
+        let lags = self.body.architecture.lags;
+        let (scaled, windows) = self.interface.runs(dataset, part, (lags, initial))?;
+        for window in windows {
             let moments = predictive.simulate(&scaled, window, initial, &mut rng);
             let bound = |side: T| -> Vec<T> {
                 let moments = moments.mean.iter().zip(&moments.std);

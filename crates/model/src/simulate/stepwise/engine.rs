@@ -55,14 +55,7 @@ impl Engine {
 
     /// `[lower, y, upper]` of every output, uncalibrated; false when the run has left every sensible range.
     pub(super) fn step(&mut self, interface: &ModelInterface, bounds: &mut [[f64; 3]]) -> bool {
-        match self {
-            Self::F32(engine) => engine.step(interface, bounds),
-            Self::F64(engine) => engine.step(interface, bounds),
-            Self::Linear(engine) => {
-                engine.step(interface, bounds);
-                true
-            }
-        }
+        each!(self, engine => engine.step(interface, bounds))
     }
 
     pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {

@@ -1,9 +1,11 @@
 //! What a simulation knows of the time before its first step.
 
-use intervalid_data::{Channel, InitialState, Lags, Regressor};
+use intervalid_data::{Channel, InitialState, Lags, Regressor, Scale};
 use intervalid_interval::Real;
 
 use crate::error::{ModelError, Result};
+use crate::interface::ModelInterface;
+use crate::simulate::range::check_range;
 
 /// The samples before the first step, in physical units and in order of time: all channels of the oldest sample, then all
 /// of the next. Inputs and outputs both end at the sample just before the first step; older samples than
@@ -49,11 +51,20 @@ impl HistoryNeeds {
 
 impl<'a> History<'a> {
     /// Checks lengths and values, and leaves out what is not needed.
-    pub(super) fn checked(self, needs: HistoryNeeds, inputs: &[Channel], outputs: &[Channel]) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn checked(self, needs: HistoryNeeds, interface: &ModelInterface) -> Result<Self> {
+        let ModelInterface {
+            inputs,
+            outputs,
+            normaliser,
+            ..
+        } = interface;
+        let history = Self {
             inputs: rows("past inputs", self.inputs, inputs, needs.least_inputs, needs.inputs)?,
             outputs: rows("past outputs", self.outputs, outputs, needs.outputs, needs.outputs)?,
-        })
+        };
+        in_range("past input", history.inputs, inputs, &normaliser.inputs)?;
+        in_range("past output", history.outputs, outputs, &normaliser.outputs)?;
+        Ok(history)
     }
 }
 
@@ -98,6 +109,15 @@ pub(super) fn finite(what: &'static str, values: &[f64], channels: &[Channel]) -
             value: values[position],
         }),
     }
+}
+
+/// Whether a model may run on all values, channel by channel.
+pub(super) fn in_range(what: &'static str, values: &[f64], channels: &[Channel], scales: &[Scale]) -> Result<()> {
+    let mut at = channels.iter().zip(scales).cycle();
+    for (&value, (channel, &scale)) in values.iter().zip(&mut at) {
+        check_range(what, (channel, scale), value, None)?;
+    }
+    Ok(())
 }
 
 /// The last inputs, normalised, as a ring.

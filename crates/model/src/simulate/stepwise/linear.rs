@@ -1,6 +1,6 @@
 //! ARX, step by step.
 
-use intervalid_data::{ArxModel, Regressor};
+use intervalid_data::{ArxModel, DIVERGED, Regressor};
 
 use super::history::InputTaps;
 use super::state::MemberState;
@@ -16,6 +16,8 @@ pub(super) struct Linear {
     layout: Regressor,
     regressor: Vec<f64>,
     prediction: Vec<f64>,
+    /// Whether the run has stayed in range.
+    is_sound: bool,
 }
 
 impl Linear {
@@ -29,6 +31,7 @@ impl Linear {
             regressor: vec![0.0; layout.len()],
             layout,
             prediction: vec![0.0; outputs],
+            is_sound: true,
             arx,
         }
     }
@@ -36,6 +39,7 @@ impl Linear {
     pub(super) fn clear(&mut self) {
         self.inputs.clear();
         self.regressor.fill(0.0);
+        self.is_sound = true;
     }
 
     pub(super) fn push_inputs(&mut self, interface: &ModelInterface, sample: &[f64]) {
@@ -54,11 +58,11 @@ impl Linear {
         }
     }
 
-    /// One step on the inputs pushed last. A runaway stays at its last value, as in [`ArxModel::simulate`].
-    pub(super) fn step(&mut self, interface: &ModelInterface, bounds: &mut [[f64; 3]]) {
+    /// One step on the inputs pushed last; false when it has left every sensible range.
+    pub(super) fn step(&mut self, interface: &ModelInterface, bounds: &mut [[f64; 3]]) -> bool {
         self.inputs.write(&mut self.regressor);
         self.arx.step(&self.regressor, &mut self.prediction);
-        self.arx.hold_runaways(&mut self.prediction, &self.regressor);
+        self.is_sound = !self.prediction.iter().any(|y| y.is_nan() || y.abs() > DIVERGED);
         for (output, bounds) in bounds.iter_mut().enumerate() {
             let y = interface.normaliser.output_to_physical(output, self.prediction[output]);
             let width = self.half_width[output];
@@ -66,11 +70,12 @@ impl Linear {
         }
         self.layout
             .push_outputs(self.prediction.iter().copied(), &mut self.regressor);
+        self.is_sound
     }
 
     pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {
         let member = MemberState {
-            is_sound: true,
+            is_sound: self.is_sound,
             outputs: self.regressor[..self.layout.output_len()].to_vec(),
             h: Vec::new(),
             c: Vec::new(),
@@ -89,6 +94,7 @@ impl Linear {
     pub(super) fn restore(&mut self, inputs: &[f64], members: &[MemberState]) {
         self.inputs.restore(inputs);
         for saved in members {
+            self.is_sound = saved.is_sound;
             self.regressor[..saved.outputs.len()].copy_from_slice(&saved.outputs);
         }
     }

@@ -1,6 +1,6 @@
 //! Interval networks, one or an ensemble, step by step.
 
-use intervalid_data::Regressor;
+use intervalid_data::{DIVERGED, Regressor};
 use intervalid_interval::Real;
 
 use super::history::InputTaps;
@@ -9,7 +9,6 @@ use crate::family::ensemble::{mean_bounds, spread_factor};
 use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::network::{IntervalStepper, Stepper};
-use crate::simulate::free_run::DIVERGED;
 
 /// Networks that run side by side on the same inputs.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The public type.
 
 use super::engine::Engine;
-use super::history::{History, HistoryNeeds, finite};
+use super::history::{History, HistoryNeeds, finite, in_range};
 use super::state::{OnlineState, SimulatorState};
 use crate::band::calibration::OnlineBand;
 use crate::error::{ModelError, Result};
@@ -141,12 +141,12 @@ impl Simulator {
     /// again too.
     ///
     /// # Errors
-    /// If there are too few samples, or a value is not finite; the simulation then stays as it was. If the warm-up leaves
-    /// every sensible range.
+    /// If there are too few samples, or a value is not finite or beyond [`SAMPLE_LIMIT`](crate::SAMPLE_LIMIT); the simulation then
+    /// stays as it was. If the warm-up leaves every sensible range.
     pub fn reset(&mut self, history: History<'_>) -> Result<()> {
         let ModelInterface { inputs, outputs, .. } = &self.interface;
         let (nu, ny) = (inputs.len(), outputs.len());
-        let history = history.checked(self.needs, inputs, outputs)?;
+        let history = history.checked(self.needs, &self.interface)?;
         self.engine.clear();
         for (output, online) in self.online.iter_mut().enumerate() {
             *online = self.interface.online_band(output, self.coverage);
@@ -180,8 +180,8 @@ impl Simulator {
     /// Predicts the next sample from its inputs, one number per channel in its unit.
     ///
     /// # Errors
-    /// If there is another number of inputs or one is not finite, or before the first [`reset`](Self::reset): the
-    /// simulation stays as it was. [`ModelError::RunDiverged`] once predictions have left every sensible range.
+    /// If there is another number of inputs, one is not finite or beyond [`SAMPLE_LIMIT`](crate::SAMPLE_LIMIT), or before the first
+    /// [`reset`](Self::reset): the simulation stays as it was. [`ModelError::RunDiverged`] once predictions have left every sensible range.
     pub fn step(&mut self, inputs: &[f64]) -> Result<Prediction<'_>> {
         let Some(steps) = self.steps else {
             return Err(ModelError::NotNow(
@@ -189,6 +189,8 @@ impl Simulator {
             ));
         };
         check_sample("inputs of a step", "input", inputs, &self.interface.inputs)?;
+        let scales = &self.interface.normaliser.inputs;
+        in_range("input", inputs, &self.interface.inputs, scales)?;
         if self.diverged {
             return Err(ModelError::RunDiverged { step: steps });
         }
@@ -266,10 +268,12 @@ impl Simulator {
     /// free run's. [`observe`](Self::observe) may be called as well.
     ///
     /// # Errors
-    /// If there is another number of outputs or one is not finite, and if no step came since the start or the last correction. The
-    /// simulation stays as it was.
+    /// If there is another number of outputs, one is not finite or beyond [`SAMPLE_LIMIT`](crate::SAMPLE_LIMIT), and if no step came
+    /// since the start or the last correction. The simulation stays as it was.
     pub fn correct(&mut self, measured: &[f64]) -> Result<()> {
         check_sample("measured outputs", "measured output", measured, &self.interface.outputs)?;
+        let scales = &self.interface.normaliser.outputs;
+        in_range("measured output", measured, &self.interface.outputs, scales)?;
         if !self.awaits_correction {
             return Err(ModelError::NotNow(
                 "a correction belongs to the step before it: call step first, then correct once",

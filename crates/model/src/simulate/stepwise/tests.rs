@@ -1,6 +1,6 @@
 //! Step by step against whole records: the same bits.
 
-use intervalid_data::{Dataset, InitialState, Part, Segment, Split, SplitFractions};
+use intervalid_data::{ArxModel, Dataset, InitialState, Normaliser, Part, Segment, Split, SplitFractions};
 
 use super::{History, HistoryNeeds, Simulator, SimulatorState};
 use crate::band::calibration::{Calibration, Scaling};
@@ -311,6 +311,97 @@ fn a_runaway_is_reported_until_the_next_start() {
     }
     simulator.reset(past).unwrap();
     simulator.step(&[0.0]).unwrap();
+}
+
+/// The rule of the networks: no frozen prediction, and the same step in a record and step by step.
+#[test]
+fn an_unstable_arx_diverges_like_a_network() {
+    let recipe = &recipes(0.1)[0];
+    let (dataset, whole) = recipe.dataset(60);
+    let outputs = dataset.outputs().len();
+    let width = recipe.lags.regressor_len(dataset.inputs().len(), outputs);
+    let rows = (0..outputs).map(|output| {
+        let mut row = vec![0.1; width];
+        row[output] = 2.0;
+        row
+    });
+    let arx = ArxModel {
+        lags: recipe.lags,
+        coefficients: rows.collect(),
+        bias: vec![1.0; outputs],
+    };
+    let normaliser = Normaliser::fit(&dataset, &whole).unwrap();
+    let config = FitConfig {
+        initial: recipe.initial,
+        ..FitConfig::default()
+    };
+    let model = Model::from_arx(&dataset, normaliser, arx, vec![0.1; outputs], &config);
+    let band = model.simulate(&dataset, &whole).unwrap().remove(0);
+    let step = band.diverged_at.unwrap();
+    assert!(step > 3 && step < 20 && band.len() == step, "{band:?}");
+    let (first, inputs, outputs) = history(&dataset, &band);
+    let mut simulator = Simulator::new(&model).unwrap();
+    let past = History {
+        inputs: &inputs,
+        outputs: &outputs,
+    };
+    simulator.reset(past).unwrap();
+    for k in 0..step {
+        let (u, _) = self::rows(&dataset, first + k, first + k + 1);
+        assert_eq!(simulator.step(&u).unwrap().y[0].to_bits(), band.centre[0][k].to_bits());
+    }
+    let (u, _) = self::rows(&dataset, first + step, first + step + 1);
+    for _ in 0..2 {
+        let found = simulator.step(&u).unwrap_err();
+        assert!(
+            matches!(found, ModelError::RunDiverged { step: at } if at == step as u64 + 1),
+            "{found}"
+        );
+    }
+    let state: SimulatorState = serde_json::from_str(&serde_json::to_string(&simulator.state()).unwrap()).unwrap();
+    simulator.reset(past).unwrap();
+    simulator.restore(&state).unwrap();
+    assert!(simulator.step(&u).is_err(), "it is remembered");
+}
+
+#[test]
+fn samples_beyond_all_reason_are_refused_and_change_nothing() {
+    let recipe = &recipes(0.1)[0];
+    for model in [recipe.model::<f32>().into(), linear(recipe)] {
+        let mut simulator = Simulator::new(&model).unwrap();
+        let scale = model.interface().normaliser.inputs[0];
+        let far = scale.to_physical(1.001e6);
+        let ny = model.interface().outputs.len();
+        let needs = simulator.needs();
+        let (inputs, outputs) = (vec![0.0; needs.inputs * recipe.inputs], vec![0.0; needs.outputs * ny]);
+        let past = History {
+            inputs: &inputs,
+            outputs: &outputs,
+        };
+        simulator.reset(past).unwrap();
+        let before = simulator.state();
+        let mut u = vec![scale.mean; recipe.inputs];
+        u[0] = far;
+        let message = simulator.step(&u).unwrap_err().to_string();
+        assert!(
+            message.starts_with("input 'u0' is ") && message.contains("1e6 standard"),
+            "{message}"
+        );
+        let mut bad = outputs.clone();
+        *bad.last_mut().unwrap() = 9.9e37;
+        let reset = simulator.reset(History { outputs: &bad, ..past });
+        assert!(matches!(
+            reset,
+            Err(ModelError::OutOfRange {
+                what: "past output",
+                ..
+            })
+        ));
+        assert_eq!(simulator.state(), before);
+        u[0] = scale.to_physical(0.999e6);
+        // In range: a prediction, or a run that has diverged, never a refusal.
+        assert!(!matches!(simulator.step(&u), Err(ModelError::OutOfRange { .. })));
+    }
 }
 
 #[test]
