@@ -198,7 +198,6 @@ fn models_data_and_folders_mixed_up() {
         &["predict", "odd", "hair-dryer"],
         &["evaluate", "odd", "hair-dryer"],
         &["explain", "odd"],
-        &["explain", "arx"],
         &["predict", "cut", "hair-dryer"],
         &["predict", "zeros", "hair-dryer"],
         &["predict", "arx", "tank.csv"],
