@@ -123,6 +123,12 @@ impl Model {
         self.model.members()
     }
 
+    /// Difference equation, gains and poles of a linear model; none of others.
+    fn linear<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let view = intervalid_model::LinearView::of(&self.model);
+        view.map(|view| crate::convert::plain(py, &view)).transpose()
+    }
+
     /// Measured outputs that a free run needs to start.
     #[getter]
     fn initial_outputs(&self) -> usize {

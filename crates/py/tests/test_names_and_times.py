@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import intervalid as iv
-from conftest import two_by_two
+from conftest import small, two_by_two
 
 U, Y = two_by_two(300, 5)
 INPUTS = pd.DataFrame(U, columns=["flow", "heat"])
@@ -149,3 +149,18 @@ def test_files_are_read_as_the_command_line_reads_them(tmp_path: pathlib.Path) -
     assert named.sample_time is None and named._record.outputs == [("level", "mm")]
     with pytest.warns(UserWarning, match="resampled to"):
         assert len(iv.load_data(tmp_path / "a.csv", inputs=[], outputs=["level"], skip_rows=2, resample=2.0)) == 20
+
+
+def test_a_linear_model_can_be_looked_into(model: iv.ARX, dryer: iv.Record) -> None:
+    u = np.repeat(np.random.default_rng(1).normal(20.0, 5.0, size=80), 5)
+    y = np.full(400, 30.0)
+    for k in range(1, 400):
+        y[k] = 0.9 * y[k - 1] + 0.5 * u[k] + 1.0
+    known = iv.ARX(lags=(0, 0, 1)).fit(u, y)
+    np.testing.assert_allclose(known.coef_, [[0.9, 0.5]], rtol=1e-6)
+    equation = known.linear_["equations"][0]
+    assert abs(equation["constant"] - 1.0) < 1e-5 and abs(equation["gains"][0][1] - 5.0) < 1e-4
+    assert known.linear_["is_stable"] and abs(known.linear_["poles"][0]["re"] - 0.9) < 1e-6
+    assert model.coef_.shape == (2, 6)
+    with pytest.raises(AttributeError, match="model 'inode'"):
+        _ = small().fit(dryer[:300]).coef_

@@ -188,7 +188,7 @@ fn models_data_and_folders_mixed_up() {
     folder.write("odd/metrics.json", "{}");
     folder.write("data.csv", csv(200, plain));
     folder.write("tank.csv", csv(200, plain).replacen("u,y", "valve,level", 1));
-    let cases: [&[&str]; 18] = [
+    let cases: [&[&str]; 17] = [
         &["fit", "arx/model.safetensors"],
         &["fit", "arx"],
         &["data", "show", "arx/model.safetensors"],
@@ -198,7 +198,6 @@ fn models_data_and_folders_mixed_up() {
         &["predict", "odd", "hair-dryer"],
         &["evaluate", "odd", "hair-dryer"],
         &["explain", "odd"],
-        &["explain", "arx"],
         &["predict", "cut", "hair-dryer"],
         &["predict", "zeros", "hair-dryer"],
         &["predict", "arx", "tank.csv"],

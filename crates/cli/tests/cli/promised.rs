@@ -29,6 +29,17 @@ const METRICS_OF_SEVERAL: Shape = Object(&[
     ("worst_rolling_picp", Named(&Number)),
 ]);
 
+/// What a fit was judged on.
+const RECORD: Shape = Object(&[
+    ("data", Text),
+    ("samples", Count),
+    ("test", Maybe(&Text)),
+    ("test_samples", Count),
+    ("inputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
+    ("outputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
+    ("sample_time", Maybe(&Number)),
+]);
+
 /// `fit --json` and `metrics.json`, with the metrics of its parts.
 macro_rules! fit_shape {
     ($metrics:expr) => {
@@ -47,6 +58,7 @@ macro_rules! fit_shape {
             ("test", Maybe(&$metrics)),
             ("test_online", Maybe(&$metrics)),
             ("validation", Maybe(&$metrics)),
+            ("record", RECORD),
             ("out", Text),
         ])
     };
@@ -309,6 +321,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         Object(&[
             ("fits", List(&FIT)),
             ("linear", Maybe(&Object(&[("name", Text), ("test", METRICS)]))),
+            ("differences", List(&Text)),
             ("out", Maybe(&Text)),
         ]),
     ),

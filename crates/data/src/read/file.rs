@@ -33,7 +33,7 @@ pub(crate) enum Source {
 /// | extension | content |
 /// |---|---|
 /// | `.csv`, `.tsv`, `.txt`, `.dat` | text table with a header row, UTF-8 or UTF-16; a row of units below it is recognised |
-/// | `.xlsx`, `.xlsm`, `.xls`, `.ods` | the first sheet that is not empty, read as such a table |
+/// | `.xlsx`, `.xlsm` | the first sheet that is not empty, read as such a table |
 /// | `.mat` | MATLAB level 5 (`-v6`, `-v7`): numeric arrays, and the fields of structures that hold some |
 /// | `.npz` | NumPy archive: the arrays' names are the columns' names |
 /// | `.npy` | one NumPy array: its columns are `c1`, `c2`, … (`c` if there is only one) |
@@ -187,7 +187,7 @@ fn read_source(source: &Source, file: &str, options: &ReadOptions) -> Result<(He
             };
             text::read(file, text_reader(handle), &form, options)
         }
-        "xlsx" | "xlsm" | "xls" | "ods" => sheet::read(file, path, &limit, options),
+        "xlsx" | "xlsm" => sheet::read(file, path, &limit, options),
         "mat" => read_table(file, &mut MatFile::new(file, handle)?, &limit, options),
         "npz" => read_table(file, &mut NpzFile::new(file, handle)?, &limit, options),
         "npy" => read_table(file, &mut NpyFile::new(file, handle)?, &limit, options),

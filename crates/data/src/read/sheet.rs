@@ -1,8 +1,10 @@
-//! Spreadsheets: `.xlsx`, `.xlsm`, `.xls` and `.ods`, the first sheet that is not empty, read as a table with a header row.
+//! Spreadsheets, `.xlsx` and `.xlsm`: the first sheet that is not empty, read as a table with a header row.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
-use calamine::{Data, Range, Reader, open_workbook_auto};
+use calamine::{Data, Range, Reader, Xlsx, XlsxError, open_workbook};
 
 use crate::error::{DataError, FileProblem};
 use crate::read::columns::Selection;
@@ -13,6 +15,8 @@ use crate::read::rows::{Cells, Rows};
 use crate::read::table::Table;
 use crate::time::Moment;
 
+/// A number takes at least so many bytes of a sheet: `<c r="A1"><v>1</v></c>`.
+const CELL_BYTES: u64 = 24;
 /// Days from the start of spreadsheet time, 1899-12-30, to 1970.
 const DAYS_TO_1970: f64 = 25_569.0;
 
@@ -30,9 +34,12 @@ pub(super) fn read(
         }
         .of(file)
     };
-    let mut book = open_workbook_auto(path).map_err(|error| malformed(error.to_string()))?;
+    check_size(file, path, limit)?;
+    let mut book: Xlsx<_> = open_workbook(path).map_err(|error: XlsxError| malformed(error.to_string()))?;
     let mut sheet: Option<Range<Data>> = None;
     for name in book.sheet_names() {
+        let (rows, columns) = extent(&mut book, &name).map_err(|error| malformed(error.to_string()))?;
+        limit.check(rows.saturating_mul(columns))?;
         let range = book
             .worksheet_range(&name)
             .map_err(|error| malformed(error.to_string()))?;
@@ -42,8 +49,6 @@ pub(super) fn read(
         }
     }
     let sheet = sheet.ok_or_else(|| FileProblem::EmptyFile.of(file))?;
-    let (height, width) = sheet.get_size();
-    limit.check(height as u64 * width as u64)?;
     // Empty rows and columns in front are not part of the range, but are counted by whoever looks at the sheet.
     let top = sheet.start().map_or(0, |(row, _)| row as usize);
     let mut rows = sheet
@@ -65,6 +70,35 @@ pub(super) fn read(
         }
     }
     Ok(table.finish())
+}
+
+/// Refuses an archive whose parts claim to be too large: they are read before a cell can be counted.
+fn check_size(file: &str, path: &Path, limit: &Limit<'_>) -> Result<(), DataError> {
+    let malformed = |error: zip::result::ZipError| {
+        FileProblem::Malformed {
+            format: "spreadsheet",
+            problem: error.to_string(),
+        }
+        .of(file)
+    };
+    let handle = File::open(path).map_err(|source| FileProblem::Io { source }.of(file))?;
+    let mut archive = zip::ZipArchive::new(handle).map_err(malformed)?;
+    let mut bytes = 0_u64;
+    for index in 0..archive.len() {
+        bytes = bytes.saturating_add(archive.by_index_raw(index).map_err(malformed)?.size());
+    }
+    limit.check(bytes / CELL_BYTES)
+}
+
+/// Rows and columns up to the last cell of a sheet. One cell in a far corner takes no room in the file and all of it in memory.
+fn extent(book: &mut Xlsx<BufReader<File>>, name: &str) -> Result<(u64, u64), XlsxError> {
+    let mut cells = book.worksheet_cells_reader(name)?;
+    let (mut rows, mut columns) = (0, 0);
+    while let Some(cell) = cells.next_cell()? {
+        let (row, column) = cell.get_position();
+        (rows, columns) = (rows.max(u64::from(row) + 1), columns.max(u64::from(column) + 1));
+    }
+    Ok((rows, columns))
 }
 
 /// A cell as text that reads back to the same number or date.

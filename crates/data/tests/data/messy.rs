@@ -158,6 +158,12 @@ fn text_in_other_forms() {
 }
 
 #[test]
+fn a_cell_in_a_far_corner_of_a_sheet_is_refused_before_memory_is_taken() {
+    let found = read(&[fixture("corner.xlsx")], &ReadOptions::default()).expect_err("too large");
+    assert!(found.to_string().contains("17179869184 values announced"), "{found}");
+}
+
+#[test]
 fn sheets_and_structures() {
     let options = ReadOptions {
         skip_rows: 2,

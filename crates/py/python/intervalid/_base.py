@@ -237,6 +237,19 @@ class Estimator:
             self._result: dict[str, Any] = fit.result(threads=self._threads())
         return self._result
 
+    @property
+    def linear_(self) -> dict[str, Any]:
+        """Inside a linear model: ``equations`` with their terms, constant and gains in the units of the record, and ``poles``."""
+        view = self._fitted().linear()
+        if view is None:
+            raise AttributeError(f"linear_ is of linear models, this is a model '{self.model_.kind}'")
+        return view
+
+    @property
+    def coef_(self) -> Any:
+        """Coefficients of a linear model in the units of the record, one row per output; :attr:`linear_` says of what."""
+        return np.array([[term["coefficient"] for term in row["terms"]] for row in self.linear_["equations"]])
+
     # Prediction -------------------------------------------------------------------------------------------------------
 
     @property
