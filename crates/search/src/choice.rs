@@ -19,6 +19,8 @@ use crate::table::arx_name;
 const NETWORK_ADVANTAGE: f64 = 0.03;
 /// A linear state-space model has to beat ARX models by this share.
 const STATE_ADVANTAGE: f64 = 0.02;
+/// A linear state-space model of fewer states may be worse by this share.
+const PARSIMONY: f64 = 0.02;
 /// Networks that are finished before linear models come, since each takes its time, and linear models before the search settles for
 /// one that breaks its promise.
 const MOST_NETWORKS: usize = 2;
@@ -135,7 +137,18 @@ impl Chooser<'_> {
         let hidden = self.searched.hidden_candidates().iter().enumerate();
         let linear_states = hidden.filter(|(_, candidate)| candidate.recipe.is_linear());
         let mut states: Vec<Pick> = linear_states.map(|(index, _)| Pick::Hidden(index)).collect();
-        states.sort_by(|&a, &b| self.total(a).total_cmp(&self.total(b)));
+        let least = states
+            .iter()
+            .map(|&pick| self.total(pick))
+            .fold(f64::INFINITY, f64::min);
+        // Of those nearly as good as the best the one with the fewest states.
+        let order = |pick: Pick| match pick {
+            Pick::Hidden(index) if self.total(pick) <= (1.0 + PARSIMONY) * least => {
+                self.searched.hidden_candidates()[index].recipe.states
+            }
+            _ => usize::MAX,
+        };
+        states.sort_by(|&a, &b| order(a).cmp(&order(b)).then(self.total(a).total_cmp(&self.total(b))));
         // The order of ARX models prefers few parameters.
         let arx = (0..self.searched.linear.len()).map(Pick::Arx);
         if self.config.model == Some(ModelKind::Iss) && !states.is_empty() {

@@ -154,7 +154,7 @@ impl Networks {
 const MARGIN_SAMPLES: usize = 20_000;
 const MARGIN_EPOCHS: usize = 30;
 /// Multiplications per sample and parameter of an epoch, in the units of a search's work.
-const MARGIN_WORK: f64 = 40.0;
+const MARGIN_WORK: f64 = 60.0;
 
 impl Plan {
     /// Trains the margins of one network on what it was fitted to; a block of that chooses the epoch, so that what calibrates a band
@@ -240,9 +240,13 @@ fn held_out_bands(
     let mut blocks = vec![Vec::new(); outputs];
     let (mut squares, mut count) = (0.0, 0_usize);
     for fold in 0..folds.folds.len() {
-        let approaches = folds.approaches(fold);
-        let part = Part::from_segments(approaches.iter().map(|(run, _)| *run).collect());
         let blind = members.iter().filter(|(of, ..)| *of == Some(fold));
+        // Models that start from history have it before a block, and were judged so.
+        let starts_from_history = blind.clone().any(|(.., model)| model.config().initial.looks_back() > 0);
+        let part = match starts_from_history {
+            true => folds.folds[fold].held_out.clone(),
+            false => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
+        };
         let runs = blind
             .map(|(.., member)| member.simulate(folds.dataset, &part))
             .collect::<Result<Vec<Vec<Band>>, ModelError>>()?;

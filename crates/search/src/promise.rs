@@ -19,7 +19,8 @@ const KEPT: f64 = 1.25;
 pub struct Promise {
     /// The candidate's error on held-out samples: the larger of blocks and forward cut.
     pub promised: f64,
-    /// The final model's error on the data it was fitted to, in a free run over all of them.
+    /// The final model's error on the data it was fitted to, in a free run over all of them; of a model that starts from history,
+    /// in one over each block and after the forward cut, as its candidate was judged.
     pub fitted: f64,
     /// The error of its members on held-out samples they had not seen; none of a linear model, which is fitted once.
     pub held_out: Option<f64>,
@@ -30,7 +31,7 @@ impl Promise {
     pub(crate) fn of(model: &Model, folds: &Folds<'_>, score: &Score, held_out: Option<f64>) -> Self {
         Self {
             promised: score.rmse.max(score.forward),
-            fitted: free_run_error(model, folds.dataset, &folds.all),
+            fitted: free_run_error(model, folds.dataset, &judged_parts(model, folds)),
             held_out,
         }
     }
@@ -47,11 +48,22 @@ impl Promise {
     }
 }
 
-/// Root mean square error of free runs over a part, in standard deviations; infinite where one diverges or cannot be run.
-fn free_run_error(model: &Model, dataset: &Dataset, part: &Part) -> f64 {
-    let Ok(bands) = model.simulate(dataset, part) else {
+/// Where free runs start: with lags at the beginning, with history before every part that judged the candidate. The longer a run
+/// of a plant that integrates, the larger its error, so that both must be alike.
+fn judged_parts(model: &Model, folds: &Folds<'_>) -> Vec<Part> {
+    match model.config().initial.looks_back() {
+        0 => vec![folds.all.clone()],
+        _ => folds.folds.iter().map(|fold| fold.held_out.clone()).collect(),
+    }
+}
+
+/// Root mean square error of free runs over parts, in standard deviations; infinite where one diverges or cannot be run.
+fn free_run_error(model: &Model, dataset: &Dataset, parts: &[Part]) -> f64 {
+    let runs = parts.iter().map(|part| model.simulate(dataset, part));
+    let Ok(bands) = runs.collect::<Result<Vec<_>, _>>() else {
         return f64::INFINITY;
     };
+    let bands = bands.concat();
     let (mut squares, mut count) = (0.0, 0_usize);
     for (output, scale) in model.interface().normaliser.outputs.iter().enumerate() {
         let Ok(runs) = align(dataset, &bands, output) else {
