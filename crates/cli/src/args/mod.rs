@@ -132,7 +132,7 @@ pub(crate) enum DataCommand {
     List,
     /// Describe a record: columns, statistics, warnings, dead time, suggested lags
     #[command(after_help = SHOW_EXAMPLES)]
-    Show(ShowArgs),
+    Show(Box<ShowArgs>),
 }
 
 /// Arguments of `data show`.

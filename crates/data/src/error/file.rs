@@ -398,9 +398,9 @@ pub enum FileProblem {
         /// Channel name.
         channel: String,
         /// Its unit in this file.
-        found: String,
+        found: Box<str>,
         /// Its unit in the first file.
-        expected: String,
+        expected: Box<str>,
         /// The first file.
         first: String,
     },

@@ -124,8 +124,8 @@ fn check_agreement(
             {
                 return Err(FileProblem::UnequalUnits {
                     channel: channel.name.clone(),
-                    found: unit.clone(),
-                    expected: expected.clone(),
+                    found: unit.as_str().into(),
+                    expected: expected.as_str().into(),
                     first: first.to_owned(),
                 }
                 .of(file));

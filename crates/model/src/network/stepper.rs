@@ -15,14 +15,14 @@ use super::state_space_stepper::MapStepper;
 #[expect(private_interfaces, reason = "only this room looks inside")]
 pub(crate) enum Stepper<T> {
     Layers(LayerStepper<T>),
-    Maps(MapStepper<T>),
+    Maps(Box<MapStepper<T>>),
 }
 
 impl<T: Real> Stepper<T> {
     pub(crate) fn new(architecture: &Architecture, theta: &[T]) -> Self {
         match architecture.kind {
             NetworkKind::Node | NetworkKind::Lstm => Self::Layers(LayerStepper::new(architecture, theta)),
-            NetworkKind::StateSpace => Self::Maps(MapStepper::new(architecture, theta)),
+            NetworkKind::StateSpace => Self::Maps(Box::new(MapStepper::new(architecture, theta))),
         }
     }
 

@@ -142,7 +142,7 @@ fn column<T: Real>(tile: &[T], width: usize, lane: usize, to: &mut [Enclosure]) 
 /// θ̃ = [θ - Δ_lo, θ + Δ_hi], rounded outward.
 enum CertifiedNetwork {
     Layers(CertifiedLayers),
-    Maps(CertifiedMaps),
+    Maps(Box<CertifiedMaps>),
 }
 
 impl CertifiedNetwork {
@@ -156,7 +156,7 @@ impl CertifiedNetwork {
         };
         let layout = model.architecture.layout();
         Ok(match &layout.maps {
-            Some(maps) => Self::Maps(CertifiedMaps::new(maps, &model.architecture, values)?),
+            Some(maps) => Self::Maps(Box::new(CertifiedMaps::new(maps, &model.architecture, values)?)),
             None => Self::Layers(CertifiedLayers::new(&layout, &model.architecture, values)?),
         })
     }

@@ -144,10 +144,11 @@ impl<T: Real> MapsRecursion<T> {
         let outputs = self.output.rows * width;
         // The difference of two intervals takes the other's far end.
         for (side, other) in [(0, 1), (1, 0)] {
-            for at in 0..outputs {
-                self.innovation[side][at] = match self.is_own[at % width] {
+            let measured = x[side][..outputs].iter().zip(&self.predicted[other]);
+            for (at, (to, (&y, &predicted))) in self.innovation[side].iter_mut().zip(measured).enumerate() {
+                *to = match self.is_own[at % width] {
                     true => T::zero(),
-                    false => x[side][at] - self.predicted[other][at],
+                    false => y - predicted,
                 };
             }
         }
