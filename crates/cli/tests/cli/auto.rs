@@ -24,7 +24,7 @@ fn a_file_alone_is_searched_written_and_used_again() {
     let fit = folder.json(&["fit", "my.csv", "--out", "fit", "--json", "--threads", "1"]);
     assert_eq!(
         (&fit["preset"], &fit["test"]["n"]),
-        (&Value::from("auto"), &Value::from(149))
+        (&Value::from("auto"), &Value::from(89))
     );
     let search = &fit["search"];
     assert_eq!(search["capped"], false);
@@ -95,7 +95,7 @@ fn the_search_is_told_in_words() {
     let text = folder.transcript(&["fit", "my.csv", "--model", "arx", "--coverage", "0.8"]);
     for expected in [
         "The record:",
-        "Candidates on held-out blocks",
+        "Candidates on held-out",
         "> ARX ",
         "Why the first:",
         "offline band:",

@@ -6,8 +6,8 @@
 //! blocks are not compared: what a network prints depends on how long it was trained.
 //!
 //! Training is cut short, or the guide would take minutes: a script named `intervalid` stands in front of the program
-//! and adds `--epochs 3` to `demo` and to fits with the paper's settings where the page names no epochs, and runs a tiny
-//! study in place of the paper's. Everything else is passed on as typed.
+//! and adds `--epochs 3` to `demo` and to fits with the paper's settings where the page names no epochs, `--budget 2s` to
+//! searches, and runs a tiny study in place of the paper's. Everything else is passed on as typed.
 #![cfg(unix)]
 
 use std::fmt::Write as _;
@@ -157,8 +157,10 @@ fn prepare(folder: &Folder) {
 case "$1 $2 $3" in
     "study run paper"*) case "$*" in *--print*) ;; *) shift 3; set -- study run "$SMALL_STUDY" "$@" ;; esac ;;
     "fit "* | "demo "*) case "$*" in
-        *--epochs* | *--print-config*) ;;
+        *--epochs* | *--print-config* | *--budget* | *"--model arx"*) ;;
         demo* | *"--preset paper"* | *--strategy*) set -- "$@" --epochs 3 ;;
+        *--hidden* | *--margin* | *--config* | *"--model b"* | *"--model dropout"* | *"--model ensemble"*) ;;
+        *) set -- "$@" --budget 2s ;;
     esac ;;
 esac
 exec '{}' "$@"
