@@ -7,7 +7,7 @@ matplotlib.use("Agg")  # writes a file; leave it out in a notebook
 from intervalid import AutoModel, load_data  # noqa: E402
 
 dryer = load_data("hair-dryer")
-model = AutoModel().fit(dryer[:500])
+model = AutoModel(budget=20).fit(dryer[:500])  # seconds; without a budget it takes the time it needs
 band = model.predict(dryer[500:])
 axes = band.plot(dryer[500:].y, title="Hair dryer, second half")
 axes.figure.savefig("band.png", dpi=150)

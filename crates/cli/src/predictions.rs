@@ -17,7 +17,7 @@ pub(crate) struct Extras<'a> {
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
 /// too, with nothing predicted. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
-/// have a column. At the end, `row` is where a sample stands in its file, line or row from 1, and `time` when it was taken.
+/// have a column. Of records with times, `row` at the end is where a sample stands in its file, line or row from 1, and `time` when it was taken.
 pub(crate) fn predictions_csv(
     dataset: &Dataset,
     part: &Part,
@@ -49,8 +49,8 @@ pub(crate) fn predictions_csv(
     if extras.extrapolated.is_some() {
         text += ",extrapolated";
     }
-    let has_rows = experiments.iter().any(|experiment| experiment.row(0).is_some());
     let has_times = experiments.iter().any(|experiment| experiment.time().is_some());
+    let has_rows = has_times && experiments.iter().any(|experiment| experiment.row(0).is_some());
     if has_rows {
         text += ",row";
     }

@@ -91,7 +91,8 @@ impl Target {
                 }
                 let dataset = read(&[&path], &options)?;
                 describe(&dataset);
-                Split::new(&dataset, SplitFractions::default())?;
+                // Seeds have few samples.
+                Split::new(&dataset, SplitFractions::new(0.5, 0.25, 0.25)?)?;
             }
             Self::Model => use_model(&Model::from_bytes(input.to_vec())?)?,
             Self::Checkpoint => {

@@ -159,7 +159,7 @@ case "$1 $2 $3" in
     "fit "* | "demo "*) case "$*" in
         *--epochs* | *--print-config* | *--budget* | *"--model arx"*) ;;
         demo* | *"--preset paper"* | *--strategy*) set -- "$@" --epochs 3 ;;
-        *--hidden* | *--margin* | *--config* | *"--model b"* | *"--model dropout"* | *"--model ensemble"*) ;;
+        *--hidden* | *--margin* | *"--config linear.toml"* | *"--model b"* | *"--model dropout"* | *"--model ensemble"*) ;;
         *) set -- "$@" --budget 2s ;;
     esac ;;
 esac

@@ -34,7 +34,7 @@ fn predictions_keep_the_row_and_the_time() {
     folder.json(&[&FIT[..], &["--json"]].concat());
     let text = std::fs::read_to_string(folder.path().join("m/predictions.csv")).expect("written");
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("k,y,y_hat,y_lower,y_upper,row,time"));
+    assert_eq!(lines.next(), Some("k,y,y_hat,y_lower,y_upper,extrapolated,row,time"));
     let last = lines.next_back().expect("rows");
     assert!(last.ends_with(",301,2024-03-01T10:24:55"), "{last}");
     let shown = folder.json(&[
@@ -80,7 +80,7 @@ fn uneven_sampling_is_refused_and_resampled_on_request() {
     );
     let text = std::fs::read_to_string(folder.path().join("m/predictions.csv")).expect("written");
     assert!(
-        text.starts_with("k,y,y_hat,y_lower,y_upper,time\n"),
+        text.starts_with("k,y,y_hat,y_lower,y_upper,extrapolated,time\n"),
         "resampled samples have no row"
     );
     let page = std::fs::read_to_string(folder.path().join("m/report.html")).expect("written");

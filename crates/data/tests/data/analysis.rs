@@ -65,7 +65,7 @@ fn lag_search_finds_the_order_of_a_known_system() {
     }
     .generate(2000, 5)
     .expect("generates");
-    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let split = Split::new(record.dataset(), SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("splits");
     let config = LagSearchConfig {
         initial: InitialState::Measured,
         ..LagSearchConfig::default()
@@ -82,7 +82,7 @@ fn lag_search_finds_the_order_of_a_known_system() {
 fn the_shared_factor_gives_the_same_models() {
     let record = LinearSystem::default().generate(600, 2).expect("generates");
     let dataset = record.dataset();
-    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    let split = Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("splits");
     let largest = LagSearchConfig {
         max_nx: 2,
         max_nd: 0,
@@ -149,7 +149,7 @@ fn messages() {
     let record = LinearSystem::default().generate(60, 1).expect("generates");
     let dataset = record.dataset();
     let whole = Part::whole(dataset);
-    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    let split = Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("splits");
     let dead = |config: DeadTimeConfig| {
         estimate_dead_time(dataset, &whole, &config)
             .expect_err("bad")

@@ -7,6 +7,7 @@ use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
 use super::rounds::HiddenSearch;
 use crate::budget::Budget;
+use crate::folds::BLOCKS;
 use crate::parallel::map_parallel;
 use crate::state_space::{Division, Fitted, HISTORY, Observer, ObserverConfig, Run, beginnings, median};
 
@@ -96,7 +97,8 @@ impl HiddenSearch {
 
     /// The smallest history nearly as good as the best on held-out samples.
     fn history(&self, members: &[(usize, Fitted, Observer)]) -> usize {
-        let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / 4;
+        // A block at the beginning of the record has no samples before it: half of one has to do.
+        let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / (2 * BLOCKS);
         let mut tried: Vec<usize> = HISTORIES.into_iter().filter(|&n| n <= longest).collect();
         if tried.is_empty() {
             tried.push(longest.max(1));
