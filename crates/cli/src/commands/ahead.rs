@@ -213,7 +213,8 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
     )?;
     let part = Part::from_segments(vec![Segment {
         experiment: 0,
-        start: known - 1 - config.initial.unscored(),
+        // A history lies before the part on its own account.
+        start: known - 1 - (config.initial.unscored() - config.initial.looks_back()),
         end: length,
     }]);
     Ok(Plan {
@@ -240,7 +241,7 @@ fn csv(plan: &Plan, band: &Band, flags: Option<&[bool]>) -> String {
     }
     let marks = [
         (flags.is_some(), "extrapolated"),
-        (ahead.row(0).is_some(), "row"),
+        (ahead.time().is_some() && ahead.row(0).is_some(), "row"),
         (ahead.time().is_some(), "time"),
     ];
     for (_, name) in marks.iter().filter(|(is_there, _)| *is_there) {
@@ -258,10 +259,10 @@ fn csv(plan: &Plan, band: &Band, flags: Option<&[bool]>) -> String {
         if let Some(flags) = flags {
             let _ = write!(text, ",{}", u8::from(flags[at - skipped]));
         }
-        if let Some(position) = ahead.row(row) {
-            let _ = write!(text, ",{}", position.number());
-        }
         if let Some(time) = ahead.time() {
+            if let Some(position) = ahead.row(row) {
+                let _ = write!(text, ",{}", position.number());
+            }
             let _ = write!(text, ",{}", time.at(row));
         }
         text += "\n";

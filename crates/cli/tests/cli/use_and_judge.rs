@@ -55,6 +55,41 @@ fn inputs_alone_are_simulated_from_an_output_or_a_recording() {
 }
 
 #[test]
+fn a_state_space_model_starts_from_history_everywhere() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(400, plain));
+    let settings = [
+        "--preset", "paper", "--model", "iss", "--states", "2", "--hidden", "3,0", "--epochs", "5",
+    ];
+    let fit = folder.json(&[&["fit", "a.csv", "--out", "m", "--json"], &settings[..]].concat());
+    // The history of a test part lies before it: all but its first sample is scored.
+    let test = folder.json(&["evaluate", "m", "a.csv", "--part", "test", "--json"]);
+    assert_eq!((&fit["model"], &fit["test"]["n"]), (&"iss".into(), &119.into()));
+    assert_eq!(test["rmse"], fit["test"]["rmse"]);
+    // One sample after a measurement the observer has its say.
+    let ahead = folder.json(&["evaluate", "m", "a.csv", "--part", "test", "--horizon", "1", "--json"]);
+    assert_eq!((&ahead["band"], &ahead["horizon"]), (&"ahead".into(), &1.into()));
+    assert!(ahead["rmse"].as_f64() > Some(0.0) && ahead["rmse"] != test["rmse"] && ahead["n"] == test["n"]);
+    assert_eq!(code(&folder, &["predict", "m", "a.csv", "--horizon", "0"]).0, 2);
+    let inputs: String = record(50).iter().map(|(u, _)| format!("{u:.4}\n")).collect();
+    folder.write("plan.csv", format!("u\n{inputs}"));
+    let planned = folder.json(&["predict", "m", "plan.csv", "--start-from", "a.csv", "--json"]);
+    assert_eq!(planned["predictions"][0]["first"], 1);
+    assert_eq!(planned["predictions"][0]["y_hat"].as_array().map(Vec::len), Some(50));
+    let (status, text) = code(&folder, &["explain", "m"]);
+    assert!(status == 0 && text.contains("state.linear"), "{text}");
+    assert_eq!(code(&folder, &["export", "m", "--to", "c", "--out", "m.c"]).0, 0);
+    let (status, text) = code(
+        &folder,
+        &["fit", "a.csv", "--model", "iss", "--lags", "2,0,3", "--preset", "paper"],
+    );
+    assert!(
+        status == 2 && text.contains("the states of an iss remember the past"),
+        "{text}"
+    );
+}
+
+#[test]
 fn several_files_have_a_row_each_and_coverage_can_be_required() {
     let folder = Folder::new();
     folder.write("a.csv", csv(300, plain));

@@ -48,6 +48,8 @@ pub(crate) fn initial_parameters<T: Real>(architecture: &Architecture, seed: u64
         let values = &mut theta[block.range.clone()];
         match block.role {
             _ if block.range == layout.linear => {}
+            // A random gain would throw the states about.
+            Role::Weight if block.layer == LayerId::Observer => {}
             Role::Weight if block.layer == LayerId::MapLinear(MapId::State) => modes(values, block, &mut rng),
             Role::Weight if block.layer == LayerId::Map(MapId::State, 1) => {
                 glorot(values, block, &mut rng);

@@ -388,7 +388,7 @@ fn an_observer_that_breaks_off_ends_the_search() {
 fn a_band_that_was_not_searched_is_scaled_on_blocks() {
     let record = LinearSystem::default().generate(1200, 5).expect("a record");
     let dataset = record.dataset();
-    let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+    let split = Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("splits");
     for kind in [ModelKind::Arx, ModelKind::Inode, ModelKind::EnsembleNode] {
         let config = FitConfig::paper("", kind, Strategy::Cascade).with(|config| {
             config.training.epochs = 8;
