@@ -8,6 +8,7 @@ import pathlib
 import pkgutil
 import re
 import runpy
+import shutil
 import types
 
 import pytest
@@ -56,6 +57,8 @@ def test_pages(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.M
     dryer = intervalid.load_data("hair-dryer")
     frame = dryer.to_pandas().rename(columns={"u": "valve", "y": "level"})
     frame.to_csv("my.csv", index=False)
+    for example in (ROOT / "examples").glob("*.csv"):
+        shutil.copy(example, example.name)
     names: dict[str, object] = {}
     for block in blocks(page):
         exec(compile(block, str(page), "exec"), names)  # noqa: S102

@@ -36,13 +36,14 @@ def test_every_model_fits_predicts_saves_and_pickles(kind: str, tmp_path: pathli
     model = quick(kind)
     assert model.fit(u, y) is model
     assert model.model_.kind == kind == model.config_["model"]
-    band = model.predict(u, y0=y[:1])
+    start = y[: model.initial_outputs_]
+    band = model.predict(u, y0=start)
     assert band.shape == (200, 2) and (band.lower <= band.upper).all() and np.isfinite(band.mean).all()
     path = tmp_path / "model.safetensors"
     model.save(path)
     for again in (iv.load_model(path), type(model).load(path), pickle.loads(pickle.dumps(model))):
         assert type(again) is type(model)
-        np.testing.assert_array_equal(again.predict(u, y0=y[:1]).upper, band.upper)
+        np.testing.assert_array_equal(again.predict(u, y0=start).upper, band.upper)
         assert again.get_params()["lags"] == (1, 0, 1)
     assert iv.load_model(tmp_path).config_ == model.config_
     # A loaded model can be fitted again, with the settings it was fitted with.

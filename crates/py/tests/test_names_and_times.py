@@ -57,7 +57,7 @@ def test_tables_without_the_right_names_are_refused(model: iv.ARX, tmp_path: pat
 def dated(step: str = "5s", drop: slice | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
     index = pd.date_range("2024-03-01 10:00", periods=300, freq=step)
     frames = [INPUTS.set_axis(index), OUTPUTS.set_axis(index)]
-    return tuple(frame if drop is None else frame.drop(frame.index[drop]) for frame in frames)  # type: ignore[return-value]
+    return tuple(frame if drop is None else frame.drop(frame.index[drop]) for frame in frames)
 
 
 def test_an_index_of_dates_gives_the_sample_time() -> None:

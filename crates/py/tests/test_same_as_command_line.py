@@ -64,7 +64,7 @@ def test_arx_and_auto_on_an_own_record(program: str, tmp_path: pathlib.Path) -> 
     u, y = two_by_two(240, 5)
     frame = pd.DataFrame({"flow": u[:, 0], "heat": u[:, 1], "level": y[:, 0], "temperature": y[:, 1]})
     frame.to_csv(tmp_path / "my.csv", index=False)
-    columns = ["--input", "flow,heat", "--output", "level,temperature", "--sample-time", "0.5"]
+    columns = ["--input", "flow,heat", "--output", "level,temperature", "--sample-time", "0.5", "--split", "0.4,0.1,0.5"]
     data = (frame[["flow", "heat"]], frame[["level", "temperature"]])
     arx = iv.ARX(split=PAPER).fit(*data, sample_time=0.5, name="my")
     result = run(

@@ -155,7 +155,7 @@ fn several_outputs_and_experiments() {
     assert!((0.5 * (level + flow) - all).abs() < 1e-12 * all, "all is the mean");
     assert_eq!(
         header(&folder, "fit/predictions.csv"),
-        "experiment,k,level_y,level_y_hat,level_y_lower,level_y_upper,flow_y,flow_y_hat,flow_y_lower,flow_y_upper,row"
+        "experiment,k,level_y,level_y_hat,level_y_lower,level_y_upper,flow_y,flow_y_hat,flow_y_lower,flow_y_upper"
     );
     let text = read(&folder, "fit/predictions.csv");
     let experiments: BTreeSet<&str> = text.lines().skip(1).filter_map(|line| line.split(',').next()).collect();

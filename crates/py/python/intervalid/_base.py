@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Table, by_name, experiments, is_several, times_of
+from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
 from ._progress import Observer
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
@@ -453,8 +453,8 @@ class Estimator:
         tables: tuple[list[Table], list[Table]] = ([], [])
         handle = record._record
         for number in range(len(handle.experiments)):
-            inputs = [handle.input(number, channel) for channel in range(len(handle.inputs))]
-            outputs = [handle.output(number, channel) for channel in range(len(handle.outputs))]
+            inputs: list[Column] = [handle.input(number, channel) for channel in range(len(handle.inputs))]
+            outputs: list[Column] = [handle.output(number, channel) for channel in range(len(handle.outputs))]
             tables[0].append(self._select(Table(inputs, record.inputs if record.named_inputs else None), "u"))
             tables[1].append(self._select(Table(outputs, record.outputs if record.named_outputs else None), "y"))
         return tables
