@@ -48,7 +48,7 @@ pub enum WorkflowError {
     },
 
     /// A model that is not searched, given to a search.
-    #[error("the preset auto does not search for {model}: it tries arx, inode and ilstm")]
+    #[error("the preset auto does not search for {model}: it tries arx, inode, iss and ilstm")]
     NotSearched {
         /// The model given.
         model: ModelKind,
