@@ -22,10 +22,10 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
         .strategy
         .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
     output.story(format_args!(
-        "{}: {strategy}{} with lags {} and {} parameters, {} epochs in {:.1} s",
+        "{}: {strategy}{} with {} and {} parameters, {} epochs in {:.1} s",
         result.dataset,
         result.model,
-        model.config().lags,
+        model.memory_in_words(),
         result.parameters,
         result.epochs_run,
         result.train_seconds,

@@ -39,10 +39,10 @@ pub(super) fn model(path: &Path, output: &Output) -> Result<Model, Failure> {
     let file = model_file(path)?;
     let model = Model::load(&file).map_err(|error| Failure::from(error).or_hint(NAME_A_MODEL))?;
     output.detail(format_args!(
-        "{}: {} with lags {} and {}",
+        "{}: {} with {} and {}",
         file.display(),
         model.kind(),
-        model.config().lags,
+        model.memory_in_words(),
         count(model.parameters(), "parameter"),
     ));
     Ok(model)

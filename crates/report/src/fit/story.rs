@@ -108,10 +108,10 @@ fn what_was_done(report: &FitReport<'_>) -> String {
         samples => format!(", {samples} for validation"),
     };
     format!(
-        "This model, {} with lags {} and {} (preset {}), simulates {} from {}. The record {} has {}{every}: {} for training{validation} \
+        "This model, {} with {} and {} (preset {}), simulates {} from {}. The record {} has {}{every}: {} for training{validation} \
          and {} for testing, in time order.",
         with_article(&name(model)),
-        model.config().lags,
+        model.memory_in_words(),
         count(model.parameters(), "parameter"),
         report.outcome.metrics.preset.name(),
         channels(dataset.outputs()),
