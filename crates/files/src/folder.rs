@@ -38,7 +38,6 @@ struct Plan {
 #[derive(Debug)]
 pub struct OwnedFolder {
     path: PathBuf,
-    manifest: Option<Manifest>,
     _lock: LockedFile,
 }
 
@@ -57,7 +56,6 @@ impl OwnedFolder {
         sweep(path);
         Ok(Self {
             path: path.to_owned(),
-            manifest: Manifest::read(path)?,
             _lock: lock,
         })
     }
@@ -83,9 +81,11 @@ impl OwnedFolder {
     }
 
     /// What was written together here, if it is known.
-    #[must_use]
-    pub fn manifest(&self) -> Option<&Manifest> {
-        self.manifest.as_ref()
+    ///
+    /// # Errors
+    /// If the list cannot be read, or a file of its name is another's.
+    pub fn manifest(&self) -> Result<Option<Manifest>> {
+        Manifest::read(&self.path)
     }
 
     /// Those of `names` that exist here and were not written by us, or were changed since.
@@ -93,10 +93,11 @@ impl OwnedFolder {
     /// # Errors
     /// If a file cannot be read.
     pub fn foreign<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>> {
+        let manifest = self.manifest()?;
         let mut found = Vec::new();
         for name in names {
             let path = self.path.join(name);
-            let is_ours = match &self.manifest {
+            let is_ours = match &manifest {
                 _ if path.symlink_metadata().is_err() => true,
                 Some(manifest) => manifest
                     .holds(&self.path, name)
@@ -156,7 +157,7 @@ impl Staged<'_> {
     pub fn switch(self, obsolete: &[&str]) -> Result<()> {
         let written = |error| FolderError::io("written", &self.folder.path)(error);
         let plan = self.plan(obsolete);
-        let mut manifest = self.folder.manifest.clone().unwrap_or_default();
+        let mut manifest = self.folder.manifest()?.unwrap_or_default();
         for name in &plan.remove {
             manifest.remove(name);
         }

@@ -16,6 +16,6 @@ mod whole;
 
 pub use error::{FolderError, Result};
 pub use folder::{OwnedFolder, Staged, settle};
-pub use lock::LockedFile;
+pub use lock::{LockedFile, open_lock};
 pub use manifest::{MANIFEST, Manifest};
 pub use whole::{replace_file, sweep, temporary_file};

@@ -37,7 +37,7 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let file = match File::create(path) {
+        let file = match open_lock(path) {
             // Somebody swept the folder away in between.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             file => file?,
@@ -50,6 +50,19 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
             Ok(()) => {}
         }
     }
+}
+
+/// Opens a file that is there to be locked, and makes it if need be. What it holds stays, and a link is refused: it could name
+/// any file of the user's.
+///
+/// # Errors
+/// What the operating system says; [`io::ErrorKind::InvalidInput`] if it is a link.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    if path.is_symlink() {
+        let what = format!("{} is a link, expected a file of ours", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    File::options().write(true).create(true).truncate(false).open(path)
 }
 
 /// Whether `path` names this very file.
@@ -71,6 +84,22 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_lock_is_refused_and_what_it_names_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        for target in [victim.as_path(), Path::new("/no/such/folder/x")] {
+            let lock = folder.path().join("lock");
+            std::os::unix::fs::symlink(target, &lock).unwrap();
+            let error = LockedFile::take(&lock).map(|_| ()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            fs::remove_file(&lock).unwrap();
+        }
+        assert_eq!(fs::read_to_string(victim).unwrap(), "precious");
+    }
 
     #[test]
     fn a_file_has_one_holder() {

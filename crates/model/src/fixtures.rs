@@ -201,7 +201,7 @@ impl Recipe {
                 };
                 config.precision = Precision::of::<T>();
                 config.network.hidden = self.hidden.clone();
-                config.network.states = self.states.max(1);
+                config.network.states = (self.states > 0).then_some(self.states);
                 config.lags = self.lags;
                 config.network.linear_path = self.linear_path;
                 config.initial = self.initial;

@@ -70,7 +70,7 @@ pub use train::loss::{QuantileLevel, RqrW};
 pub use train::optim::{GradNorm, GradNormUpdate, Schedule};
 pub use train::{
     EpochProgress, EpochRecord, FitOptions, Stage, StageInfo, StopReason, TrainInfo, fit_cascades, fit_crisp,
-    fit_margins, fit_margins_in_units, initial_margins, initial_margins_in_units,
+    fit_margins, initial_margins,
 };
 
 /// For this crate's own benchmark, which is a program of its own and sees only what is public.

@@ -159,7 +159,7 @@ mod tests {
         let many = of(|config| {
             config.model = ModelKind::Iss;
             config.lags = Lags::new(1, 0, 1).unwrap();
-            config.network.states = 1_000_000;
+            config.network.states = Some(1_000_000);
         });
         assert_eq!((many.option, many.found.as_str()), ("states", "1000000"));
         let cells = of(|config| config.model = ModelKind::Ilstm);

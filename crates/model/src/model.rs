@@ -199,7 +199,11 @@ impl Model {
     /// What it remembers of the past, in words: `lags 2,1,3`, or `3 states`.
     #[must_use]
     pub fn memory_in_words(&self) -> String {
-        match (self.kind(), self.config.network.states, self.config.lags.nd) {
+        match (
+            self.kind(),
+            self.config.network.states_or_default(),
+            self.config.lags.nd,
+        ) {
             (ModelKind::Iss, 1, 0) => "1 state".to_owned(),
             (ModelKind::Iss, states, 0) => format!("{states} states"),
             (ModelKind::Iss, states, dead_time) => format!("{states} states, dead time {dead_time}"),

@@ -144,11 +144,10 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
         found.model.config().initial,
     );
     if arguments.table > 0 {
-        println!(
-            "  {}; promise {:?}; work {:.2e}",
-            found.info.why, found.info.promise, found.info.work
-        );
-        println!("  warning: {:?}", found.info.warning);
+        println!("  {}; work {:.2e}", found.info.why, found.info.work);
+        if let Some(warning) = &found.info.warning {
+            println!("  warning: {warning}");
+        }
         for candidate in found.info.candidates.iter().take(arguments.table) {
             println!(
                 "  {:.4} {:.4} {:.4} {:6.1} s {}",

@@ -78,20 +78,39 @@ pub(crate) fn choose(
         searched,
         budget,
     };
-    let order = chooser.order();
-    let mut broken: Vec<(Pick, Finished)> = Vec::new();
-    for &pick in &order {
-        let finished = chooser.finish(pick)?;
-        if finished.promise.is_kept() {
-            return Ok(chooser.settle(pick, finished, &broken));
+    let mut passed = PassedOver::default();
+    for pick in chooser.order() {
+        match chooser.finish(pick) {
+            Ok(finished) if finished.promise.is_kept() => return Ok(chooser.settle(pick, finished, &passed)),
+            Ok(finished) => passed.broken.push((pick, finished)),
+            Err(SearchError::Cancelled) => return Err(SearchError::Cancelled),
+            // What cannot be made of one candidate can be made of the next.
+            Err(error) => passed.failed.push((pick, error)),
         }
-        broken.push((pick, finished));
     }
     // All of them disappoint: the least bad.
-    let worst = |(_, finished): &(Pick, Finished)| finished.promise.worst();
-    let place = (0..broken.len()).min_by(|&a, &b| worst(&broken[a]).total_cmp(&worst(&broken[b])));
-    let (pick, finished) = broken.swap_remove(place.ok_or(SearchError::NoStableLinearModel)?);
-    Ok(chooser.settle(pick, finished, &broken))
+    let worst = |place: &usize| passed.broken[*place].1.promise.worst();
+    let Some(place) = (0..passed.broken.len()).min_by(|a, b| worst(a).total_cmp(&worst(b))) else {
+        let first = passed.failed.into_iter().next();
+        return Err(first.map_or(SearchError::NoStableLinearModel, |(_, error)| error));
+    };
+    let (pick, finished) = passed.broken.swap_remove(place);
+    Ok(chooser.settle(pick, finished, &passed))
+}
+
+/// Candidates that were not taken, and why.
+#[derive(Default)]
+struct PassedOver {
+    /// Their models break the promise.
+    broken: Vec<(Pick, Finished)>,
+    /// No model could be made of them.
+    failed: Vec<(Pick, SearchError)>,
+}
+
+impl PassedOver {
+    fn is_empty(&self) -> bool {
+        self.broken.is_empty() && self.failed.is_empty()
+    }
 }
 
 impl Choice {
@@ -274,9 +293,12 @@ impl Chooser<'_> {
         }
     }
 
-    fn settle(&self, pick: Pick, finished: Finished, broken: &[(Pick, Finished)]) -> Choice {
+    fn settle(&self, pick: Pick, finished: Finished, passed: &PassedOver) -> Choice {
         let mut warnings = Vec::new();
-        for (other, disappointing) in broken {
+        for (other, error) in &passed.failed {
+            warnings.push(format!("no model could be made of {}: {error}", self.name(*other)));
+        }
+        for (other, disappointing) in &passed.broken {
             warnings.push(format!(
                 "{} promised an error of {:.3} standard deviations, but the model made of it has {:.3}, so it was not taken",
                 self.name(*other),
@@ -305,11 +327,12 @@ impl Chooser<'_> {
             Pick::Arx(_) | Pick::Hidden(_) => (Vec::new(), 0),
         };
         Choice {
-            why: match broken.is_empty() {
-                true => self.why(pick),
-                false => {
+            why: match (passed.is_empty(), finished.promise.is_kept()) {
+                (true, _) => self.why(pick),
+                (false, true) => {
                     "the best candidate whose model does what held-out data promised; better ones did not".to_owned()
                 }
+                (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
             },
             pick,
             model: finished.model,
@@ -375,7 +398,7 @@ fn state_space_settings(config: &SearchConfig, candidate: &HiddenCandidate, hist
     let initial = config.initial.unwrap_or(InitialState::History(history));
     let settings = config.fit_config(ModelKind::Iss, candidate.lags(), initial);
     settings.with(|settings| {
-        settings.network.states = candidate.recipe.states;
+        settings.network.states = Some(candidate.recipe.states);
         settings.network.hidden = candidate.hidden();
     })
 }

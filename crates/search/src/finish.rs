@@ -3,7 +3,7 @@
 use intervalid_data::{Dataset, Part, Split, WindowConfig};
 use intervalid_model::{
     Band, BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface, ModelKind,
-    Schedule, align, calibrate, fit_margins_in_units, initial_margins_in_units, mean_band, quantile, spread_factor,
+    Schedule, align, calibrate, fit_margins, initial_margins, mean_band, quantile, spread_factor,
 };
 
 use crate::budget::Budget;
@@ -184,12 +184,12 @@ impl Plan {
         let mut ratio = 1e-3;
         for _ in 0..2 {
             set_margins(&mut settings, ratio);
-            let model = initial_margins_in_units(units(), folds.dataset, &split, &settings, theta)?;
+            let model = initial_margins(units(), folds.dataset, &split, &settings, theta)?;
             let (width, error) = width_and_error(&model, folds.dataset, &split)?;
             ratio = (ratio * 4.0 * error / width.max(f64::MIN_POSITIVE)).clamp(1e-9, 1.0);
         }
         set_margins(&mut settings, ratio);
-        let start = initial_margins_in_units(units(), folds.dataset, &split, &settings, theta)?;
+        let start = initial_margins(units(), folds.dataset, &split, &settings, theta)?;
         let above = start
             .network_parameters()
             .into_iter()
@@ -197,7 +197,7 @@ impl Plan {
         let mean = above.sum::<f64>() / theta.len().max(1) as f64;
         // Adam's steps are of the size of its rate, whatever the gradient: a share of the margins themselves.
         settings.interval.margin_rate = 0.05 * mean / settings.training.learning_rate;
-        match fit_margins_in_units(units(), folds.dataset, &split, &settings, theta) {
+        match fit_margins(units(), folds.dataset, &split, &settings, theta) {
             Ok(model) => Ok(model),
             // Margins that will not train leave a sound band of the right size.
             Err(ModelError::Diverged { .. }) => Ok(start),

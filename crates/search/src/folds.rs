@@ -10,6 +10,7 @@ use intervalid_data::{
 use intervalid_model::{Band, BlockScores, align};
 
 use crate::error::Result;
+use crate::state_space::HISTORY;
 
 /// Blocks of a record. Everything is scaled by the statistics of all of them together: what a held-out block adds to a
 /// mean and a standard deviation tells a model nothing about its errors there.
@@ -34,14 +35,18 @@ pub(crate) struct Fold {
 pub(crate) const BLOCKS: usize = 5;
 /// Share of every segment before the forward cut.
 const BEFORE_CUT: f64 = 0.6;
+
+/// Samples of a stretch of `len` that lie before its forward cut.
+pub(crate) fn before_cut(len: usize) -> usize {
+    (len as f64 * BEFORE_CUT).ceil() as usize
+}
+
 /// Records of more samples are long.
 const LONG: usize = 12_000;
-/// Samples before a block that nothing precedes at its segment's start, which find the state and do not count.
-const WARM_UP: usize = 100;
 /// Errors that take longer to add up than this are those of an integrator.
 const LONGEST_APPROACH: usize = 5000;
 /// Blocks shorter than this are no simulations.
-const SHORTEST_BLOCK: usize = 20;
+pub(crate) const SHORTEST_BLOCK: usize = 20;
 
 impl<'a> Folds<'a> {
     /// Blocks alone, each held out once.
@@ -195,7 +200,7 @@ impl<'a> Folds<'a> {
     /// search counts none of its first samples.
     fn first_counted(&self, run: &Segment, block: &Segment) -> usize {
         match run.start == block.start && self.forward_fold().is_some() {
-            true => block.start + WARM_UP.min(block.len() / 2),
+            true => block.start + HISTORY.min(block.len() / 2),
             false => block.start,
         }
     }
@@ -256,7 +261,7 @@ fn held_out(all: &Part, range: std::ops::Range<usize>) -> Fold {
 
 /// The last part of every segment, and what comes before.
 fn forward(all: &Part) -> Fold {
-    let cut = |segment: &Segment| segment.start + (segment.len() as f64 * BEFORE_CUT).ceil() as usize;
+    let cut = |segment: &Segment| segment.start + before_cut(segment.len());
     let pieces = |piece: &dyn Fn(&Segment) -> Segment| Part::from_segments(all.segments().iter().map(piece).collect());
     Fold {
         held_out: pieces(&|segment| Segment {

@@ -64,6 +64,9 @@ fn free_run_error(model: &Model, dataset: &Dataset, parts: &[Part]) -> f64 {
         return f64::INFINITY;
     };
     let bands = bands.concat();
+    if bands.iter().any(|band| band.diverged_at.is_some()) {
+        return f64::INFINITY;
+    }
     let (mut squares, mut count) = (0.0, 0_usize);
     for (output, scale) in model.interface().normaliser.outputs.iter().enumerate() {
         let Ok(runs) = align(dataset, &bands, output) else {

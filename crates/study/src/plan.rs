@@ -274,7 +274,7 @@ impl Job {
                 // Four gates, each with its recurrent weights.
                 NetworkKind::Lstm => 4 * (before + width) * width,
                 // Units read states and inputs and add to as many states.
-                NetworkKind::StateSpace => 2 * (before + config.network.states) * width.max(1),
+                NetworkKind::StateSpace => 2 * (before + config.network.states_or_default()) * width.max(1),
             } as f64;
             before = width;
         }

@@ -10,7 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use intervalid_files::fault;
+use intervalid_files::{fault, open_lock};
 use intervalid_model::Model;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
@@ -409,7 +409,7 @@ fn lock(folder: &Path, writers: Writers) -> Result<File> {
         path: path.clone(),
         source,
     };
-    let file = File::create(&path).map_err(failed)?;
+    let file = open_lock(&path).map_err(failed)?;
     let locked = match writers {
         Writers::Several => file.try_lock_shared(),
         Writers::One => file.try_lock(),

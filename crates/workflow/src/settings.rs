@@ -254,7 +254,11 @@ impl Settings {
     /// [`FitConfig::check`] does that.
     #[must_use]
     pub fn fit_config(&self, dataset: &str) -> FitConfig {
-        let model = self.model.unwrap_or_default();
+        // Nothing but an iss has states.
+        let model = self.model.unwrap_or(match self.states {
+            Some(_) => ModelKind::Iss,
+            None => ModelKind::default(),
+        });
         let preset = FitConfig::paper(dataset, model, self.strategy.unwrap_or_default());
         self.applied_to(preset)
     }
@@ -283,7 +287,7 @@ impl Settings {
             };
         }
         set!(config; model, lag_search, initial, coverage, precision, seed; maybe);
-        set!(config.network; hidden, linear_path, states; maybe);
+        set!(config.network; hidden, linear_path; maybe states);
         if let (ModelKind::Iss, Some(&[units])) = (config.model, self.hidden.as_deref()) {
             config.network.hidden = vec![units, units];
         }
@@ -401,7 +405,7 @@ mod tests {
             network: NetworkConfig {
                 hidden: vec![3],
                 linear_path: true,
-                states: 19,
+                states: Some(19),
             },
             training: TrainingConfig {
                 window: WindowConfig { length: 9, step: 8 },

@@ -115,6 +115,16 @@ fn every_setting_of_a_fit_reaches_the_resolved_configuration() {
         let resolved = folder.json(&["fit", "hair-dryer", "--print-config", "--json", "--model", model]);
         assert_eq!(resolved["model"], model);
     }
+    // Only an iss has states, so that asking for some asks for one.
+    let resolved = folder.json(&["fit", "hair-dryer", "--print-config", "--json", "--states", "3"]);
+    assert_eq!((&resolved["states"], &resolved["model"]), (&3.into(), &"iss".into()));
+    assert_eq!(
+        folder
+            .run(&["fit", "hair-dryer", "--model", "inode", "--states", "3"])
+            .status
+            .code(),
+        Some(2)
+    );
     for initial in ["zero", "measured"] {
         let resolved = folder.json(&["fit", "hair-dryer", "--print-config", "--json", "--initial", initial]);
         assert_eq!(resolved["initial"], initial);

@@ -471,7 +471,6 @@ pub(crate) const SETTINGS: &[(&str, &str, &str, &str)] = &[
     ("--coverage", "0.95", "coverage", "0.95"),
     ("--lags", "4,1,2", "lags", r#""4,1,2""#),
     ("--hidden", "7,5", "hidden", "[7,5]"),
-    ("--states", "3", "states", "3"),
     ("--initial", "warmup:9", "initial", r#""warmup:9""#),
     ("--epochs", "17", "epochs", "17"),
     ("--batch", "9", "batch", "9"),

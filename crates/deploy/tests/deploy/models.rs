@@ -64,7 +64,7 @@ fn config(model: ModelKind, precision: Precision, lags: (usize, usize, usize), i
 fn state_space(precision: Precision, dead_time: usize, initial: InitialState, units: [usize; 2]) -> FitConfig {
     config(ModelKind::Iss, precision, (1, dead_time, 1), initial).with(|config| {
         config.network.hidden = units.to_vec();
-        config.network.states = 3;
+        config.network.states = Some(3);
         // At the usual rate, so short a training may end with a free run that leaves every sensible range.
         config.training.learning_rate = 1e-4;
     })

@@ -44,7 +44,10 @@ fn files_are_replaced_together_and_others_stay() {
     // Others may be added to what is listed.
     write(folder.path(), &[("d", "3")], &[]).unwrap();
     let owned = OwnedFolder::take(folder.path()).unwrap();
-    assert_eq!(owned.manifest().unwrap().names().collect::<Vec<_>>(), ["a", "c", "d"]);
+    assert_eq!(
+        owned.manifest().unwrap().unwrap().names().collect::<Vec<_>>(),
+        ["a", "c", "d"]
+    );
     assert_eq!(
         owned.foreign(&["a", "c", "d", "notes.txt", "absent"]).unwrap(),
         ["notes.txt"]

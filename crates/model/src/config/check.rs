@@ -130,12 +130,18 @@ impl FitConfig {
                 format!("widths of at most {WIDEST}"),
             ));
         }
-        if self.network.states > WIDEST {
-            return Err(ModelError::option(
-                "states",
-                self.network.states,
-                format!("at most {WIDEST}"),
-            ));
+        match self.network.states {
+            Some(states) if self.model != ModelKind::Iss => {
+                return Err(ModelError::option(
+                    "states",
+                    states,
+                    format!("none: {} has no states, iss has", self.model),
+                ));
+            }
+            Some(states) if states == 0 || states > WIDEST => {
+                return Err(ModelError::option("states", states, format!("1 to {WIDEST} states")));
+            }
+            _ => {}
         }
         if hidden.len() > MOST_LAYERS {
             let found = format!("{} layers", hidden.len());
@@ -179,7 +185,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 27] = [
+        let broken: [(&str, Break); 28] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.interval.width_penalty = 0.0),
             ("learning_rate", |c| c.training.learning_rate = -1.0),
@@ -202,7 +208,11 @@ mod tests {
             ("epochs", |c| c.training.epochs = usize::MAX),
             ("hidden", |c| c.network.hidden = vec![40, 4_000_000_000]),
             ("hidden", |c| c.network.hidden = vec![1; 1001]),
-            ("states", |c| c.network.states = usize::MAX),
+            ("states", |c| c.network.states = Some(3)),
+            ("states", |c| {
+                c.model = ModelKind::Iss;
+                c.network.states = Some(usize::MAX);
+            }),
             ("window", |c| c.training.window.length = usize::MAX),
             ("window_step", |c| c.training.window.step = usize::MAX),
             ("patience", |c| c.training.patience = Some(usize::MAX)),

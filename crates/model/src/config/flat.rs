@@ -74,7 +74,7 @@ flat! {
     samples: usize = gaussian.samples,
     precision: Precision = precision,
     seed: u64 = seed,
-    states: usize = network.states,
+    states: Option<usize> = network.states,
 }
 
 impl Default for FlatConfig {
@@ -101,7 +101,7 @@ mod tests {
             network: NetworkConfig {
                 hidden: vec![3],
                 linear_path: true,
-                states: 19,
+                states: Some(19),
             },
             training: TrainingConfig {
                 window: WindowConfig { length: 9, step: 8 },

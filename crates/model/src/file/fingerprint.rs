@@ -53,7 +53,7 @@ impl Model {
             lags: config.lags,
             hidden: &config.network.hidden,
             linear_path: config.network.linear_path,
-            states: (config.model == ModelKind::Iss).then_some(config.network.states),
+            states: (config.model == ModelKind::Iss).then_some(config.network.states_or_default()),
             initial: config.initial,
             coverage: config.coverage,
             inputs: &interface.inputs,

@@ -72,7 +72,7 @@ impl Header {
                 None => Vec::new(),
             },
             linear_path: config.network.linear_path,
-            states: (config.model == ModelKind::Iss).then_some(config.network.states),
+            states: (config.model == ModelKind::Iss).then_some(config.network.states_or_default()),
             initial_state: config.initial,
             coverage: config.coverage,
             sample_time,
@@ -159,7 +159,7 @@ fn check_header(header: &Header) -> Result<(), String> {
         ("hidden", !is_network || header.hidden == config.network.hidden),
         (
             "states",
-            header.states == is_state_space.then_some(config.network.states),
+            header.states == is_state_space.then_some(config.network.states_or_default()),
         ),
         ("linear_path", header.linear_path == config.network.linear_path),
         ("initial_state", header.initial_state == config.initial),

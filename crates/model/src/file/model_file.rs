@@ -289,7 +289,7 @@ fn parameters(config: &FitConfig, interface: &ModelInterface) -> Option<usize> {
 }
 
 fn state_space_parameters(config: &FitConfig, inputs: usize, outputs: usize) -> Option<usize> {
-    let states = config.network.states;
+    let states = config.network.states_or_default();
     let width = states.checked_add(inputs)?;
     let map = |rows: usize, units: usize| {
         let inner = units.checked_mul(width.checked_add(1)?)?;

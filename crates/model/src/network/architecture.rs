@@ -80,7 +80,7 @@ impl Architecture {
             hidden: config.network.hidden.clone(),
             linear_path: config.network.linear_path,
             states: match config.model.network()? {
-                NetworkKind::StateSpace => config.network.states,
+                NetworkKind::StateSpace => config.network.states_or_default(),
                 NetworkKind::Node | NetworkKind::Lstm => 0,
             },
             head: match config.model.method() {

@@ -42,6 +42,13 @@ unsafe fn tanh_reverse_body<T: Real, V: Vector<T>>(y: &[T], adjoint: &mut [T]) {
     }
 }
 
+/// Adds to the first numbers of `to`, as many as `from` has.
+pub(super) fn add<T: Real>(to: &mut [T], from: &[T]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}
+
 /// `to ← to·mask`
 pub(super) fn multiply<T: Real>(to: &mut [T], mask: &[T]) {
     for (to, &mask) in to.iter_mut().zip(mask) {

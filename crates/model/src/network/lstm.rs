@@ -8,8 +8,8 @@ use intervalid_interval::kernel::{fill_channels, matmul_add, matmul_transposed_a
 use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
 use super::elementwise::{
-    Cell, IntervalCell, IntervalCellValues, cell_backward, cell_forward, interval_cell_backward, interval_cell_forward,
-    multiply,
+    Cell, IntervalCell, IntervalCellValues, add, cell_backward, cell_forward, interval_cell_backward,
+    interval_cell_forward, multiply,
 };
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
@@ -417,11 +417,5 @@ impl<T: Real> Core<T> for Lstm<T> {
                 }
             }
         }
-    }
-}
-
-fn add<T: Real>(to: &mut [T], from: &[T]) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to += from;
     }
 }

@@ -5,6 +5,7 @@ use intervalid_interval::kernel::{matmul_add, matmul_transposed_add, outer_add};
 
 use super::architecture::{Architecture, Base, Layout, NetworkKind};
 use super::core::{Core, Place, TrajectoryAdjoint};
+use super::elementwise::add;
 use super::lstm::Lstm;
 use super::node::Node;
 use super::parameters::{IntervalAdjoint, IntervalParameters};
@@ -199,11 +200,5 @@ impl<T: Real> Network<T> {
                 }
             }
         }
-    }
-}
-
-fn add<T: Real>(to: &mut [T], from: &[T]) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to += from;
     }
 }

@@ -15,7 +15,7 @@ use intervalid_interval::kernel::{
 
 use super::architecture::{Architecture, Layout, MapLayout, Maps};
 use super::core::{Core, Place, TrajectoryAdjoint};
-use super::elementwise::tanh_backward;
+use super::elementwise::{add, tanh_backward};
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
 
@@ -477,12 +477,5 @@ impl<T: Real> Core<T> for StateSpace<T> {
         );
         to_innovation.iter_mut().for_each(|value| *value = -*value);
         add(TrajectoryAdjoint::tile(&mut trajectory.h[1], tile, m), to_innovation);
-    }
-}
-
-/// Adds to the first numbers of `to`.
-fn add<T: Real>(to: &mut [T], from: &[T]) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to += from;
     }
 }

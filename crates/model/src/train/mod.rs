@@ -81,29 +81,12 @@ pub fn fit_crisp(
     Ok(state.theta.into_iter().map(f64::from).collect())
 }
 
-/// The cascade's second stage alone: margins around a θ that was found elsewhere, started as the configuration says.
-///
-/// θ is in units of the training part of `split`.
-///
-/// # Errors
-/// Those of [`Model::fit`].
-pub fn fit_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: &[f64]) -> Result<Model> {
-    fit_margins_in_units(Normaliser::fit(dataset, &split.train)?, dataset, split, config, theta)
-}
-
-/// The model that [`fit_margins`] starts from: θ with its initial margins.
+/// The cascade's second stage alone: margins around a θ that was found elsewhere, in units of `normaliser`, started as the
+/// configuration says.
 ///
 /// # Errors
 /// Those of [`Model::fit`].
-pub fn initial_margins(dataset: &Dataset, split: &Split, config: &FitConfig, theta: &[f64]) -> Result<Model> {
-    initial_margins_in_units(Normaliser::fit(dataset, &split.train)?, dataset, split, config, theta)
-}
-
-/// [`fit_margins`] around a θ in other units than those of the training part of `split`.
-///
-/// # Errors
-/// Those of [`Model::fit`].
-pub fn fit_margins_in_units(
+pub fn fit_margins(
     normaliser: Normaliser,
     dataset: &Dataset,
     split: &Split,
@@ -116,11 +99,11 @@ pub fn fit_margins_in_units(
     }
 }
 
-/// The model that [`fit_margins_in_units`] starts from: θ with its initial margins.
+/// The model that [`fit_margins`] starts from: θ with its initial margins.
 ///
 /// # Errors
 /// Those of [`Model::fit`].
-pub fn initial_margins_in_units(
+pub fn initial_margins(
     normaliser: Normaliser,
     dataset: &Dataset,
     split: &Split,
@@ -155,7 +138,7 @@ fn margins_around<T: OfPrecision>(
 fn check_interval(config: &FitConfig) -> Result<()> {
     match config.model.method() {
         Method::Interval => Ok(()),
-        _ => Err(ModelError::option("model", config.model, "inode or ilstm")),
+        _ => Err(ModelError::option("model", config.model, "inode, ilstm or iss")),
     }
 }
 

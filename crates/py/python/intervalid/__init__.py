@@ -29,12 +29,12 @@ from .estimators import (
     EnsembleNODE,
     IntervalLSTM,
     IntervalNODE,
+    IntervalStateSpace,
     load_model,
 )
 from .prediction import Prediction, Sample
 from .record import Record, available_data, load_data
 from .simulator import Simulator, Step
-from .state_space import IntervalStateSpace
 
 __all__ = [
     "ARX",

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 
 from ._base import Callback, Estimator, read_model
-from .state_space import IntervalStateSpace
 
 
 class _IntervalNetwork(Estimator):
@@ -17,6 +16,7 @@ class _IntervalNetwork(Estimator):
         margin: str = "abs",
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
+        states: int | None = None,
         initial: str | None = None,
         coverage: float = 0.9,
         epochs: int | None = None,
@@ -56,6 +56,7 @@ class _IntervalNetwork(Estimator):
         self.margin = margin
         self.lags = lags
         self.hidden = hidden
+        self.states = states
         self.initial = initial
         self.coverage = coverage
         self.epochs = epochs
@@ -271,6 +272,8 @@ class IntervalNODE(_IntervalNetwork):
         Input taps beyond the first, dead time and output lags; None searches them.
     hidden : sequence of int
         Widths of the hidden layers.
+    states : int
+        Only of :class:`IntervalStateSpace`.
     initial : "zero", "measured", "warmup:N" or "history:N"
         What a simulation knows of the outputs at its start: the first one, the last n_y, or N+1 that lead it, which belong to
         the simulation ("warmup") or lie before it ("history").
@@ -350,6 +353,36 @@ class IntervalLSTM(_IntervalNetwork):
     """
 
     _kinds = ("ilstm",)
+
+
+class IntervalStateSpace(_IntervalNetwork):
+    """Interval neural state-space model, for plants whose state does not show in a few past outputs.
+
+    x(k+1) = A x(k) + B u(k) + W2 tanh(W1 [x; u] + b1) + b_x and the like for the output, with an interval around every
+    parameter. Its state at the start of a simulation comes from measured history, through an observer that is fitted with it.
+
+    This class trains one model with the settings given. ``AutoModel(model="iss")`` searches sizes, starts and penalties, and is
+    what to use unless you want a particular one.
+
+    Parameters
+    ----------
+    states : int
+        Number of states.
+    hidden : (int, int) or int
+        Units of the networks in the state map and in the output map; 0 leaves a map linear.
+    lags : (1, n_d, 1)
+        Only the dead time n_d is free: the states remember the rest.
+    initial : "history:N", "warmup:N" or "zero"
+        Where the state comes from: N measured samples before the simulation, its first N samples, or nothing but one output.
+
+    All others are those of :class:`IntervalNODE`.
+
+    >>> from intervalid import IntervalStateSpace
+    >>> IntervalStateSpace(states=3, hidden=(8, 0))
+    IntervalStateSpace(states=3, hidden=(8, 0))
+    """
+
+    _kinds = ("iss",)
 
 
 class BayesianNODE(_BayesianNetwork):

@@ -19,7 +19,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Normaliser, Part, ReadOptions, Scale, Segment, Split, SplitFractions, read};
-use intervalid_search::state_space::{Divisions, Run, runs_of};
+use intervalid_search::state_space::{Divisions, Effort, Run, runs_of};
 
 use one_network::OneNetwork;
 use report::Judge;
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let search = Search {
         divisions: &divisions,
-        effort: search::effort(&record.before),
+        effort: Effort::for_runs(&record.before),
         runs: &record.before,
         started: Instant::now(),
         budget: arguments.budget,

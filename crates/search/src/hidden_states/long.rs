@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::candidate::HiddenCandidate;
 use super::rounds::Wave;
 use crate::budget::Budget;
+use crate::folds::before_cut;
 use crate::parallel::map_parallel;
 use crate::state_space::{
     DescentConfig, Division, Fitted, LinearConfig, Recipe, Run, Scored, Start, beginnings, beside_linear, descend,
@@ -45,10 +46,7 @@ pub(crate) struct LongSearch {
 
 impl LongSearch {
     pub(crate) fn new(runs: &[Run]) -> Self {
-        let cuts: Vec<usize> = runs
-            .iter()
-            .map(|run| (0.6 * run.len() as f64).ceil() as usize)
-            .collect();
+        let cuts: Vec<usize> = runs.iter().map(|run| before_cut(run.len())).collect();
         Self {
             fitted: Scored::matching(runs, |run, k| k < cuts[run]),
             all: Scored::all(runs),

@@ -12,12 +12,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::candidate::HiddenCandidate;
 use super::long::LongSearch;
-use super::recipes::{WAVE, effort, first_networks, mutations, orders, stronger};
+use super::recipes::{effort, near_the_best, stronger};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
-use crate::state_space::{Division, Divisions, Effort, Recipe, Run, runs_of};
+use crate::state_space::{Division, Divisions, Effort, Recipe, Run, WAVE, first_networks, linear_orders, runs_of};
 
 /// Waves in a row that gain less than [`GAIN`] end a search.
 const IDLE_WAVES: usize = 3;
@@ -91,7 +91,7 @@ impl HiddenSearch {
 
     /// Linear models of all orders; false if time or the user cut it, which leaves none.
     pub(crate) fn linear_models(&mut self, budget: &Budget<'_>) -> Result<bool> {
-        let first = orders(self.runs[0].outputs(), self.seed);
+        let first = linear_orders(self.runs[0].outputs(), self.seed);
         let found = match &self.way {
             Way::Long(long) => long.linear_models(&first, &self.runs, (self.dead_time, self.coverage), budget),
             Way::Blocks(_, effort) => {
@@ -130,7 +130,7 @@ impl HiddenSearch {
         }
         let recipes: Vec<Recipe> = match is_first {
             true => self.queue.drain(..self.queue.len().min(WAVE)).collect(),
-            false => mutations(&self.candidates, &mut self.tried, &mut self.rng),
+            false => near_the_best(&self.candidates, &mut self.tried, &mut self.rng),
         };
         // Where only a few rounds are left the rest of the wave is not needed, since nothing comes after it.
         let recipes = &recipes[..recipes.len().min(most)];

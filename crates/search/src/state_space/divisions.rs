@@ -13,6 +13,7 @@ use super::initial::{InitialConfig, state_before};
 use super::model::StateSpace;
 use super::run::{Run, Scored};
 use crate::error::Result;
+use crate::folds::{BLOCKS, SHORTEST_BLOCK, before_cut};
 
 /// One way to divide the samples: a model is fitted on some and judged on others.
 #[derive(Clone, Debug)]
@@ -32,12 +33,7 @@ pub struct Divisions {
     range: Vec<(f64, f64)>,
 }
 
-const BLOCKS: usize = 5;
-/// Blocks shorter than this are no simulations.
-const SHORTEST_BLOCK: usize = 20;
-/// Share of the samples before the forward cut.
-const BEFORE_CUT: f64 = 0.6;
-/// Samples of history from which the state before a held-out block is estimated.
+/// Samples of history from which the state before a held-out block is estimated; where nothing precedes a block, as many of its own.
 pub(crate) const HISTORY: usize = 100;
 /// Predictions are clipped this far outside the range of the measured outputs, as a share of it.
 const MARGIN: f64 = 0.5;
@@ -80,7 +76,7 @@ impl Divisions {
             .map(|block| samples * block / BLOCKS..samples * (block + 1) / BLOCKS)
             .map(|range| division(Scored::outside(runs, range.clone()), Scored::between(runs, range)))
             .collect();
-        let is_before = |run: usize, k: usize| (k as f64) < BEFORE_CUT * runs[run].len() as f64;
+        let is_before = |run: usize, k: usize| k < before_cut(runs[run].len());
         let after = Scored::matching(runs, |run, k| !is_before(run, k));
         divisions.push(division(Scored::matching(runs, is_before), after));
         divisions.push(Division {

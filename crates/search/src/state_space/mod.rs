@@ -12,7 +12,7 @@
 //! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent` |
 //! | records of 10⁵ samples | `long`, `windows` |
 //! | the state before a run: least squares, observer | `initial`, `observer` |
-//! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `stack` |
+//! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `proposals`, `stack` |
 //!
 //! A known plant, y = x with x(k+1) = 0.8 x(k) + 0.6 tanh(1.5 u(k)), found from 600 of its samples: a linear model, a network
 //! beside it, and a free run over samples that neither has seen, from the state that an observer finds in the 50 before.
@@ -66,6 +66,7 @@ mod map;
 mod model;
 mod normal;
 mod observer;
+mod proposals;
 mod realisation;
 mod recipe;
 mod run;
@@ -85,6 +86,7 @@ pub(crate) use long::beginnings;
 pub use long::{LongConfig, descend_long};
 pub use model::{Shape, StateSpace};
 pub use observer::{Observer, ObserverConfig};
+pub use proposals::{WAVE, first_networks, held_back, linear_orders, mutations};
 pub(crate) use recipe::descent_work;
 pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};
 pub use run::{Run, Scored, runs_of};

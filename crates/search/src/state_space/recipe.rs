@@ -99,6 +99,23 @@ impl Default for Effort {
     }
 }
 
+/// Above so many samples times outputs each recipe gets less.
+const MANY: usize = 3000;
+
+impl Effort {
+    /// The default, or less where there are many samples.
+    pub fn for_runs(runs: &[Run]) -> Self {
+        let mut effort = Self::default();
+        if runs.iter().map(|run| run.len() * run.outputs()).sum::<usize>() > MANY {
+            effort.starts = 4;
+            effort.kept = 2;
+            effort.descent = 20;
+            effort.explore.rounds = vec![(150, 0.5), (600, 1.0)];
+        }
+        effort
+    }
+}
+
 impl Recipe {
     /// Whether there is no network.
     pub fn is_linear(&self) -> bool {

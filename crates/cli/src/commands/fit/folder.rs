@@ -50,7 +50,7 @@ impl FitFolder {
     /// What somebody else wrote, or edited, is not ours to replace.
     fn refuse_foreign(&self) -> Result<(), Failure> {
         // Version 0.1.0 listed no files; what a fit of it left is known by its numbers.
-        if self.owned().manifest().is_none() && is_of_a_fit(&self.path().join(METRICS)) {
+        if self.owned().manifest()?.is_none() && is_of_a_fit(&self.path().join(METRICS)) {
             return Ok(());
         }
         match self.owned().foreign(&FILES)?.first() {
