@@ -379,7 +379,7 @@ class IntervalStateSpace(_IntervalNetwork):
 
     >>> from intervalid import IntervalStateSpace
     >>> IntervalStateSpace(states=3, hidden=(8, 0))
-    IntervalStateSpace(states=3, hidden=(8, 0))
+    IntervalStateSpace(hidden=(8, 0), states=3)
     """
 
     _kinds = ("iss",)
