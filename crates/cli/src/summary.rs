@@ -102,13 +102,7 @@ fn search(info: &SearchInfo, output: &Output) -> Result<(), Failure> {
     output.story(table(&header, &[1, 2, 3, 4, 5], rows))?;
     output.story(format_args!("Why the first: {}.", info.why))?;
     let calibration = &info.calibration;
-    output.story(format_args!(
-        "Band calibrated at the {} quantile of {} held-out samples in {} blocks, which tell as much as {:.0} independent ones.",
-        percent(calibration.level),
-        calibration.samples,
-        calibration.blocks,
-        calibration.effective_samples
-    ))?;
+    output.story(calibration.in_words())?;
     if info.capped {
         output.story(format_args!(
             "The time given ran out after {} of the search's rounds.",

@@ -3,7 +3,7 @@
 use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
     Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, spread_factor,
+    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator,
 };
 
 use crate::error::{DeployError, Result};
@@ -40,9 +40,6 @@ pub struct StepProgram {
     pub diverged: f64,
     /// Inputs, and measured outputs that a run starts from, are refused beyond this, normalised.
     pub sample_limit: f64,
-    /// z of the coverage. Of several networks y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s²
-    /// the variance (by n) of their y. Of one network, its own.
-    pub spread: f64,
     /// How y and its bounds come from the regressor.
     pub body: Body,
 }
@@ -63,6 +60,9 @@ pub struct OutputPlan {
     pub channel: Channel,
     /// Its normalisation.
     pub scale: Scale,
+    /// Of several members y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s² the variance (by n) of
+    /// their y. Of one member, its own.
+    pub spread: f64,
     /// How its band is scaled, in physical units: ŷ - lower·max(ŷ - ŷ_lo, floor) and likewise above.
     pub calibration: Option<Scaling>,
     /// The adaptive band: bounds as in `calibration` with a scale per side and `floor`, on top of the calibrated band.
@@ -72,7 +72,7 @@ pub struct OutputPlan {
 /// The map from regressor to outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// ŷ = A·x + b, ± a constant.
+    /// ŷ = A·x + b, ± a constant. Several such models are networks of a read-out alone.
     Linear(LinearPlan),
     /// One interval network or several.
     Networks(NetworkPlan),
@@ -163,15 +163,17 @@ impl StepProgram {
         Simulator::new(model)?;
         let (config, interface) = (model.config(), model.interface());
         let body = match (model.architecture(), model.arx()) {
-            (_, Some((arx, half_width))) => linear(arx, half_width),
+            (_, Some((members, half_width))) => linear(members, half_width, &interface.normaliser.outputs),
             (Some(architecture), None) => networks(&architecture, &model.network_parameters()),
             (None, None) => return Err(DeployError::Unsupported { model: model.kind() }),
         };
         let scales = &interface.normaliser;
         let inputs = interface.inputs.iter().zip(&scales.inputs);
+        let spread = interface.spread_factors(config.coverage);
         let output = |(index, (channel, &scale)): (usize, (&Channel, &Scale))| OutputPlan {
             channel: channel.clone(),
             scale,
+            spread: spread[index],
             calibration: interface.calibration.as_ref().map(|found| found.outputs[index]),
             online: interface.online_band(index, config.coverage).constants(),
         };
@@ -198,7 +200,6 @@ impl StepProgram {
                 .collect(),
             diverged: DIVERGED,
             sample_limit: SAMPLE_LIMIT,
-            spread: spread_factor(config.coverage),
             body,
         })
     }
@@ -317,10 +318,50 @@ fn member(blocks: &Blocks<'_>) -> Member {
     }
 }
 
-fn linear(arx: &ArxModel, half_width: &[f64]) -> Body {
-    Body::Linear(LinearPlan {
-        weight: arx.coefficients.concat(),
-        bias: arx.bias.clone(),
-        half_width: half_width.to_vec(),
+fn linear(members: &[ArxModel], half_width: &[f64], scales: &[Scale]) -> Body {
+    if let [arx] = members {
+        return Body::Linear(LinearPlan {
+            weight: arx.coefficients.concat(),
+            bias: arx.bias.clone(),
+            half_width: half_width.to_vec(),
+        });
+    }
+    // The band of each is constant: an interval around the bias is that band.
+    let around = |bias: &[f64], sign: f64| -> Vec<f64> {
+        let scaled = half_width.iter().zip(scales).map(|(width, scale)| width / scale.std);
+        bias.iter()
+            .zip(scaled)
+            .map(|(bias, width)| bias + sign * width)
+            .collect()
+    };
+    let member = |arx: &ArxModel| {
+        let weight = arx.coefficients.concat();
+        let rows = arx.bias.len();
+        Member {
+            layers: vec![Layer {
+                weight: Bounded {
+                    rows,
+                    columns: weight.len() / rows.max(1),
+                    lower: weight.clone(),
+                    upper: weight.clone(),
+                    centre: weight,
+                },
+                recurrent: None,
+                bias: Bounded {
+                    rows,
+                    columns: 1,
+                    lower: around(&arx.bias, -1.0),
+                    upper: around(&arx.bias, 1.0),
+                    centre: arx.bias.clone(),
+                },
+            }],
+            linear: None,
+        }
+    };
+    Body::Networks(NetworkPlan {
+        network: NetworkKind::Node,
+        base: Base::Zero,
+        hidden: Vec::new(),
+        members: members.iter().map(member).collect(),
     })
 }

@@ -8,6 +8,7 @@ use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
+use crate::family::ensemble::spread_factor;
 
 /// Channels of a model and their scaling.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +66,16 @@ impl ModelInterface {
     #[must_use]
     pub fn least_half_width(&self, output: usize) -> f64 {
         self.normaliser.output_width_to_physical(output, LEAST_HALF_WIDTH)
+    }
+
+    /// How many standard deviations of its members' predictions the band of each output reaches before it is scaled.
+    #[must_use]
+    pub fn spread_factors(&self, coverage: f64) -> Vec<f64> {
+        let of = |output: usize| self.calibration.as_ref().and_then(|found| found.outputs[output].spread);
+        let outputs = 0..self.outputs.len();
+        outputs
+            .map(|output| of(output).unwrap_or_else(|| spread_factor(coverage)))
+            .collect()
     }
 
     /// Bands as the calibration scales them.

@@ -48,6 +48,8 @@ pub struct Pole {
 
 /// A fitted ARX model in the units of its record.
 ///
+/// Of a model that averages several linear ones it is the first, which has seen all the data.
+///
 /// **Formula.** With scales (μ, σ) the coefficient of channel j in the equation of output i is `a_ij·σ_i/σ_j`. Poles are the
 /// eigenvalues of the companion matrix of A_1 … A_ny; the gain is `(I - ΣA)⁻¹ΣB`.
 ///
@@ -66,7 +68,7 @@ impl LinearView {
     /// That of a linear model; none of others.
     #[must_use]
     pub fn of(model: &Model) -> Option<Self> {
-        let (arx, _) = model.arx()?;
+        let arx = &model.arx()?.0[0];
         let interface = model.interface();
         let (inputs, outputs) = (&interface.inputs, &interface.outputs);
         let (input_scales, output_scales) = (&interface.normaliser.inputs, &interface.normaliser.outputs);

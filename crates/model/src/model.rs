@@ -90,22 +90,31 @@ impl Model {
         Ok((model, info))
     }
 
-    /// The ARX model with these coefficients, in units of `normaliser`, and a band of these half-widths.
+    /// The ARX model with these coefficients, in units of `normaliser`, and a band of these half-widths; of several models the mean
+    /// of their free runs. The first should have seen all the data.
+    ///
+    /// # Panics
+    /// If there is no model, or they differ in lags.
     #[must_use]
     pub fn from_arx(
         dataset: &Dataset,
         normaliser: Normaliser,
-        arx: ArxModel,
+        members: Vec<ArxModel>,
         half_width: Vec<f64>,
         config: &FitConfig,
     ) -> Self {
+        let lags = members[0].lags;
+        assert!(
+            members.iter().all(|member| member.lags == lags),
+            "one layout of regressors"
+        );
         let config = FitConfig {
             model: ModelKind::Arx,
-            lags: arx.lags,
+            lags,
             precision: Precision::F64,
             ..config.clone()
         };
-        let body = Body::Linear(ArxWithBand { arx, half_width });
+        let body = Body::Linear(ArxWithBand { members, half_width });
         Self::new(ModelInterface::new(dataset, normaliser), config, body)
     }
 
@@ -223,11 +232,12 @@ impl Model {
         self.body.network_parameters()
     }
 
-    /// The linear model in normalised units and half the width of the band of each output, of an ARX model.
+    /// The linear models in normalised units and half the width of the band of each output, of an ARX model; the first has seen all
+    /// the data.
     #[must_use]
-    pub fn arx(&self) -> Option<(&ArxModel, &[f64])> {
+    pub fn arx(&self) -> Option<(&[ArxModel], &[f64])> {
         match &self.body {
-            Body::Linear(model) => Some((&model.arx, &model.half_width)),
+            Body::Linear(model) => Some((&model.members, &model.half_width)),
             Body::F32(_) | Body::F64(_) => None,
         }
     }

@@ -1,10 +1,10 @@
 //! What the default search reaches on records without looking at their test parts.
 //!
 //! ```text
-//! cargo run --release -p intervalid-search --example inner_cuts -- [--budget SECONDS] [--share 0.6] [--cut 0.6] [--threads 2] [--seed 1] [--table N] FILES
+//! cargo run --release -p intervalid-search --example inner_cuts -- [--budget SECONDS] [--from 0] [--share 0.6] [--cut 0.6] [--threads 2] [--seed 1] [--table N] FILES
 //! ```
 //!
-//! The first `--share` of each record (its training and validation parts) is cut again: the search sees the first 60 % of it (`--cut`)
+//! The first `--share` of each record (its training and validation parts; with `--from` what lies between the two) is cut again: the search sees the first 60 % of it (`--cut`)
 //! and is judged on the rest, by a free run; with `--cut 1` nothing is judged. Prints one row per record: root mean square errors in standard deviations of the
 //! samples that were searched on, the coverage of the band, the time, and the model; with `--table` the best candidates as well.
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
@@ -23,12 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in &arguments.files {
         let name = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".csv");
         let dataset = read(&[file], &ReadOptions::default())?;
-        row(
-            name,
-            &dataset,
-            &inner(&dataset, arguments.share, arguments.cut)?,
-            &arguments,
-        )?;
+        row(name, &dataset, &inner(&dataset, &arguments)?, &arguments)?;
     }
     Ok(())
 }
@@ -36,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Arguments {
     files: Vec<String>,
     budget: Option<Duration>,
+    from: f64,
     share: f64,
     cut: f64,
     threads: usize,
@@ -48,6 +44,7 @@ impl Arguments {
         let mut found = Self {
             files: Vec::new(),
             budget: None,
+            from: 0.0,
             share: 0.6,
             cut: 0.6,
             threads: 2,
@@ -59,6 +56,7 @@ impl Arguments {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
                 "--budget" => found.budget = Some(Duration::try_from_secs_f64(value()?.parse()?)?),
+                "--from" => found.from = value()?.parse()?,
                 "--share" => found.share = value()?.parse()?,
                 "--cut" => found.cut = value()?.parse()?,
                 "--threads" => found.threads = value()?.parse()?,
@@ -76,11 +74,15 @@ impl Arguments {
 }
 
 /// The last of the training and validation parts in the role of the test part.
-fn inner(dataset: &Dataset, share: f64, seen: f64) -> Result<Split, Box<dyn Error>> {
-    let all = Split::new(dataset, SplitFractions::from_training_share(share)?)?.train_and_validation();
+fn inner(dataset: &Dataset, arguments: &Arguments) -> Result<Split, Box<dyn Error>> {
+    let (first, seen) = (arguments.from / arguments.share, arguments.cut);
+    let all = Split::new(dataset, SplitFractions::from_training_share(arguments.share)?)?.train_and_validation();
     let cut = |from: f64, to: f64| {
         let piece = |segment: &Segment| {
-            let place = |share: f64| segment.start + (segment.len() as f64 * share).round() as usize;
+            let place = |share: f64| {
+                let share = first + (1.0 - first) * share;
+                segment.start + (segment.len() as f64 * share).round() as usize
+            };
             Segment {
                 start: place(from),
                 end: place(to),

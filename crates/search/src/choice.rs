@@ -60,6 +60,8 @@ struct Finished {
 
 struct Chooser<'a> {
     folds: &'a Folds<'a>,
+    /// The same and more cuts, which a finished model's band is sized by.
+    finishing: Folds<'a>,
     config: &'a SearchConfig,
     searched: &'a Searched,
     budget: &'a Budget<'a>,
@@ -74,6 +76,7 @@ pub(crate) fn choose(
 ) -> Result<Choice> {
     let chooser = Chooser {
         folds,
+        finishing: folds.with_cuts(),
         config,
         searched,
         budget,
@@ -115,9 +118,14 @@ impl PassedOver {
 
 impl Choice {
     /// The best linear model, since nobody waits for more.
-    pub(crate) fn cancelled(folds: &Folds<'_>, config: &SearchConfig, linear: &[LinearCandidate]) -> Result<Self> {
+    pub(crate) fn cancelled(
+        folds: &Folds<'_>,
+        config: &SearchConfig,
+        linear: &[LinearCandidate],
+        budget: &Budget<'_>,
+    ) -> Result<Self> {
         let best = linear.first().ok_or(SearchError::NoStableLinearModel)?;
-        let (model, calibration) = finish_linear(folds, config, best)?;
+        let (model, calibration) = finish_linear(&folds.with_cuts(), config, best, budget)?;
         Ok(Self {
             pick: Pick::Arx(0),
             promise: Promise::of(&model, folds, &best.score, None),
@@ -214,7 +222,8 @@ impl Chooser<'_> {
         let (folds, config) = (self.folds, self.config);
         let plan = match pick {
             Pick::Arx(index) => {
-                let (model, calibration) = finish_linear(folds, config, &self.searched.linear[index])?;
+                let (model, calibration) =
+                    finish_linear(&self.finishing, config, &self.searched.linear[index], self.budget)?;
                 return Ok(Finished {
                     promise: Promise::of(&model, folds, &self.searched.linear[index].score, None),
                     model,
@@ -225,12 +234,12 @@ impl Chooser<'_> {
             Pick::Lagged(index) => self.lagged_plan(index)?,
             Pick::Hidden(index) => self.hidden_plan(index),
         };
-        let networks = plan.train(folds, config, self.budget)?;
+        let networks = plan.train(&self.finishing, config, self.budget)?;
         let assemble = |of_folds_only: bool| -> Result<Finished> {
             let (model, calibration) = networks.assemble(folds, config, of_folds_only)?;
             let score = self.score(pick).ok_or(SearchError::NoStableLinearModel)?;
             Ok(Finished {
-                promise: Promise::of(&model, folds, score, Some(networks.held_out)),
+                promise: Promise::of(&model, folds, score, Some(networks.held_out(folds.folds.len()))),
                 model,
                 calibration,
                 is_reduced: of_folds_only,
@@ -257,6 +266,12 @@ impl Chooser<'_> {
                 fold: Some(fold),
             })
         });
+        let of_cuts = candidate.members_from(self.folds.folds.len(), &self.finishing, self.config, self.budget)?;
+        let of_cuts = of_cuts.into_iter().map(|(fold, theta)| Member {
+            fold: Some(fold),
+            theta,
+            joins: false,
+        });
         let everything = candidate.members_of_everything(self.folds, self.config, self.budget)?;
         let everything = everything.into_iter().map(|theta| Member {
             fold: None,
@@ -264,7 +279,7 @@ impl Chooser<'_> {
             joins: true,
         });
         Ok(Plan {
-            members: of_folds.chain(everything).collect(),
+            members: of_folds.chain(of_cuts).chain(everything).collect(),
             settings: candidate.recipe.fit_config(self.config, candidate.recipe.window, 1),
             window: candidate.recipe.window,
         })

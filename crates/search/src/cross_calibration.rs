@@ -7,10 +7,10 @@ use crate::error::{Result, SearchError};
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
 
-/// The same model with its band scaled on blocks of training and validation data: models of the same settings are fitted
-/// without each block, five of them, and simulate it (see [`calibrate`]). The point prediction is not changed.
+/// The same model with its band scaled on training and validation data: models of the same settings are fitted without each of five
+/// blocks, before a cut and after one, and simulate what they have not seen (see [`calibrate`]). The point prediction is not changed.
 ///
-/// The epochs of each are chosen on the block after the one it will be judged on, so that what judges has chosen nothing.
+/// The epochs of each are chosen on samples that it will not be judged on.
 /// Works for every kind of model; the result does not depend on `threads`. `control` can end it.
 ///
 /// # Errors
@@ -22,7 +22,7 @@ pub fn calibrate_on_blocks(
     threads: usize,
     control: Control<'_>,
 ) -> Result<Model> {
-    let folds = Folds::blocks(dataset, split)?;
+    let folds = Folds::blocks(dataset, split)?.with_two_cuts();
     let config = FitConfig {
         lag_search: false,
         ..model.config().clone()
@@ -30,10 +30,10 @@ pub fn calibrate_on_blocks(
     let numbers: Vec<usize> = (0..folds.folds.len()).collect();
     let outputs = dataset.outputs().len();
     let fitted = map_parallel(&numbers, threads, |&fold| -> Result<Vec<BlockScores>> {
-        let choosing = &folds.folds[(fold + 1) % folds.folds.len()].held_out;
+        let choosing = folds.choosing(Some(fold));
         let blind = Split {
-            train: without(&folds.folds[fold].rest, choosing),
-            validation: choosing.clone(),
+            train: without(&folds.folds[fold].rest, &choosing),
+            validation: choosing,
             test: Part::from_segments(Vec::new()),
         };
         // Epochs of five fits side by side mean nothing to who follows the fit itself.
@@ -54,15 +54,16 @@ pub fn calibrate_on_blocks(
         let bands = blind.simulate(dataset, &Part::from_segments(runs))?;
         (0..outputs).map(|output| folds.scores(fold, &bands, output)).collect()
     });
-    let mut blocks = vec![Vec::new(); outputs];
-    for fold in fitted {
-        for (blocks, scores) in blocks.iter_mut().zip(fold?) {
-            blocks.push(scores);
+    let (mut blocks, mut cuts) = (vec![Vec::new(); outputs], vec![Vec::new(); outputs]);
+    for (fold, scores) in fitted.into_iter().enumerate() {
+        let of_kind = if fold < folds.blocks { &mut blocks } else { &mut cuts };
+        for (stretches, scores) in of_kind.iter_mut().zip(scores?) {
+            stretches.push(scores);
         }
     }
     let interface = model.interface();
     let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
-    let calibration = calibrate(&blocks, &floors, config.coverage);
+    let calibration = calibrate((&blocks, &cuts), &floors, config.coverage, model.members());
     Ok(model
         .calibrated(Some(calibration))?
         .with_region(dataset, &split.train)?)

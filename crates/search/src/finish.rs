@@ -11,54 +11,68 @@ use crate::config::SearchConfig;
 use crate::cross_calibration::without;
 use crate::error::Result;
 use crate::folds::{BLOCKS, Folds};
-use crate::linear::{LinearCandidate, fit_linear};
+use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::parallel::map_parallel;
 use crate::score::shaped_score;
 
-/// Refits the linear model on all blocks; its band comes from the blocks it had not seen in the folds.
+/// Linear models of everything and without each block, averaged; the band comes from what models of divisions had not seen.
 pub(crate) fn finish_linear(
     folds: &Folds<'_>,
     config: &SearchConfig,
     chosen: &LinearCandidate,
+    budget: &Budget<'_>,
 ) -> Result<(Model, Calibration)> {
-    let narx = fit_linear(folds, &folds.all, config, chosen.lags, chosen.fit)?;
+    let divisions: Vec<usize> = (0..folds.folds.len()).collect();
+    let fitted = map_parallel(&divisions, budget.threads, |&fold| -> Result<_> {
+        let narx = fit_linear(folds, &folds.folds[fold].rest, config, chosen.lags, chosen.fit)?;
+        let errors = held_out_errors(&narx, folds, fold, config)?;
+        Ok((narx, errors))
+    });
+    let mut members = vec![fit_linear(folds, &folds.all, config, chosen.lags, chosen.fit)?.to_arx()];
     let interface = ModelInterface::new(folds.dataset, folds.normaliser.clone());
-    let scale = |output: usize, error: f64| interface.normaliser.outputs[output].width_to_physical(error);
     let outputs = folds.dataset.outputs().len();
-    let (mut half_width, mut blocks) = (Vec::new(), Vec::new());
-    for output in 0..outputs {
-        let errors = chosen.errors.iter().map(|block| &block[output]);
-        let errors: Vec<Vec<f64>> = errors
-            .map(|block| block.iter().map(|&error| scale(output, error)).collect())
-            .collect();
-        let half = quantile(
-            errors.iter().flatten().map(|e: &f64| e.abs()).collect(),
-            config.coverage,
-        );
-        let block = |error: Vec<f64>| BlockScores {
-            below: vec![half; error.len()],
-            above: vec![half; error.len()],
-            error,
-        };
+    let mut scores = vec![Vec::new(); outputs];
+    for (fold, found) in fitted.into_iter().enumerate() {
+        let (narx, errors) = found?;
+        if fold < folds.blocks && errors.is_some() {
+            members.push(narx.to_arx());
+        }
+        // A run that diverges says nothing of errors; such candidates are none, but a cut has less to be fitted to.
+        let errors = errors.unwrap_or_else(|| vec![Vec::new(); outputs]);
+        for (output, (scores, error)) in scores.iter_mut().zip(errors).enumerate() {
+            let physical = |&error: &f64| interface.normaliser.outputs[output].width_to_physical(error);
+            scores.push(BlockScores {
+                error: error.iter().map(physical).collect(),
+                ..BlockScores::default()
+            });
+        }
+    }
+    let mut half_width = Vec::new();
+    for scores in &mut scores {
+        let errors = scores.iter().take(folds.blocks.max(1)).flat_map(|block| &block.error);
+        let half = quantile(errors.map(|error| error.abs()).collect(), config.coverage);
+        for block in scores.iter_mut() {
+            block.below = vec![half; block.error.len()];
+            block.above = block.below.clone();
+        }
         half_width.push(half);
-        let errors: Vec<BlockScores> = errors.into_iter().map(block).collect();
-        blocks.push(match folds.is_long() {
-            true => errors.iter().flat_map(pieces).collect(),
-            false => errors,
-        });
     }
     let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
-    let calibration = calibrate(&blocks, &floors, config.coverage);
+    let (blocks, cuts) = blocks_and_cuts(folds, &scores);
+    let calibration = calibrate((&blocks, &cuts), &floors, config.coverage, members.len());
     let settings = config.fit_config(ModelKind::Arx, chosen.lags, config.initial());
-    let model = Model::from_arx(
-        folds.dataset,
-        interface.normaliser,
-        narx.to_arx(),
-        half_width,
-        &settings,
-    );
+    let model = Model::from_arx(folds.dataset, interface.normaliser, members, half_width, &settings);
     let model = model.calibrated(Some(calibration.clone()))?;
     Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+}
+
+/// Scores `[output][division]` as those of blocks and of cuts; of a long record, which has one cut, as those of its pieces.
+fn blocks_and_cuts(folds: &Folds<'_>, scores: &[Vec<BlockScores>]) -> (Vec<Vec<BlockScores>>, Vec<Vec<BlockScores>>) {
+    let split = |scores: &Vec<BlockScores>| match folds.is_long() {
+        true => (scores.iter().flat_map(pieces).collect(), Vec::new()),
+        false => (scores[..folds.blocks].to_vec(), scores[folds.blocks..].to_vec()),
+    };
+    scores.iter().map(split).unzip()
 }
 
 /// A network of the final model, or one that only calibrates it.
@@ -82,10 +96,8 @@ pub(crate) struct Plan {
 /// Networks with margins, and what those that had not seen a division say about it.
 pub(crate) struct Networks {
     members: Vec<(Option<usize>, bool, Model)>,
-    /// `[output][block]`
-    blocks: Vec<Vec<BlockScores>>,
-    /// Root mean square error on what they had not seen, in standard deviations.
-    pub(crate) held_out: f64,
+    /// What each division's say, `[output][division]`.
+    scores: Vec<Vec<BlockScores>>,
 }
 
 impl Plan {
@@ -101,12 +113,8 @@ impl Plan {
         for (member, model) in self.members.iter().zip(trained) {
             members.push((member.fold, member.joins, model?));
         }
-        let (blocks, held_out) = held_out_bands(folds, &members, spread_factor(config.coverage))?;
-        Ok(Networks {
-            members,
-            blocks,
-            held_out,
-        })
+        let scores = held_out_bands(folds, &members, config.coverage)?;
+        Ok(Networks { members, scores })
     }
 
     /// Multiplications that training margins takes, of one thread.
@@ -117,6 +125,22 @@ impl Plan {
 }
 
 impl Networks {
+    /// Root mean square error on what the first `divisions` hold out, of networks that had not seen it, in standard deviations.
+    pub(crate) fn held_out(&self, divisions: usize) -> f64 {
+        let (mut squares, mut count) = (0.0, 0_usize);
+        for (scores, scale) in self
+            .scores
+            .iter()
+            .zip(&self.members[0].2.interface().normaliser.outputs)
+        {
+            for error in scores.iter().take(divisions).flat_map(|scores| &scores.error) {
+                squares += (error / scale.std).powi(2);
+                count += 1;
+            }
+        }
+        (squares / count.max(1) as f64).sqrt()
+    }
+
     /// Whether there are both members that saw everything and members that did not.
     pub(crate) fn is_mixed(&self) -> bool {
         let joins =
@@ -138,13 +162,13 @@ impl Networks {
         // One configuration for all, the first one's: what the others were started from is in their parameters.
         let model = Model::ensemble(joining.map(|(_, _, model)| model.clone()).collect())?;
         let interface = model.interface();
-        let floors: Vec<f64> = self
-            .blocks
+        let (blocks, cuts) = blocks_and_cuts(folds, &self.scores);
+        let floors: Vec<f64> = blocks
             .iter()
             .enumerate()
             .map(|(output, blocks)| best_floor(blocks, interface.least_half_width(output), config.coverage))
             .collect();
-        let calibration = calibrate(&self.blocks, &floors, config.coverage);
+        let calibration = calibrate((&blocks, &cuts), &floors, config.coverage, model.members());
         let model = model.calibrated(Some(calibration.clone()))?;
         Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
     }
@@ -229,16 +253,16 @@ fn width_and_error(model: &Model, dataset: &Dataset, split: &Split) -> Result<(f
     Ok((width, error))
 }
 
-/// Bands of what divisions hold out, each the mean of the networks that had not seen it, `[output][block]`, and the root mean square
-/// of their errors in standard deviations. The one after the forward cut of a long record is judged in pieces.
+/// Bands of what divisions hold out, each the mean of the networks that had not seen it, `[output][division]`; nothing of a division
+/// without networks.
 fn held_out_bands(
     folds: &Folds<'_>,
     members: &[(Option<usize>, bool, Model)],
-    factor: f64,
-) -> Result<(Vec<Vec<BlockScores>>, f64)> {
+    coverage: f64,
+) -> Result<Vec<Vec<BlockScores>>> {
     let outputs = folds.dataset.outputs().len();
-    let mut blocks = vec![Vec::new(); outputs];
-    let (mut squares, mut count) = (0.0, 0_usize);
+    let factors = vec![spread_factor(coverage); outputs];
+    let mut found = vec![Vec::new(); outputs];
     for fold in 0..folds.folds.len() {
         let blind = members.iter().filter(|(of, ..)| *of == Some(fold));
         // Models that start from history have it before a block, and were judged so.
@@ -250,22 +274,15 @@ fn held_out_bands(
         let runs = blind
             .map(|(.., member)| member.simulate(folds.dataset, &part))
             .collect::<Result<Vec<Vec<Band>>, ModelError>>()?;
-        let Some(first) = runs.first() else { continue };
-        let bands: Vec<Band> = (0..first.len())
-            .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), factor))
+        let count = runs.first().map_or(0, Vec::len);
+        let bands: Vec<Band> = (0..count)
+            .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), &factors))
             .collect();
-        for (output, blocks) in blocks.iter_mut().enumerate() {
-            let scores = folds.scores(fold, &bands, output)?;
-            let std = folds.normaliser.outputs[output].std;
-            squares += scores.error.iter().map(|e| (e / std).powi(2)).sum::<f64>();
-            count += scores.error.len();
-            match folds.is_long() {
-                true => blocks.extend(pieces(&scores)),
-                false => blocks.push(scores),
-            }
+        for (output, found) in found.iter_mut().enumerate() {
+            found.push(folds.scores(fold, &bands, output)?);
         }
     }
-    Ok((blocks, (squares / count.max(1) as f64).sqrt()))
+    Ok(found)
 }
 
 /// One run's scores as those of several blocks.

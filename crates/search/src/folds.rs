@@ -27,18 +27,83 @@ pub(crate) struct Folds<'a> {
 }
 
 /// One block and the rest.
+#[derive(Clone)]
 pub(crate) struct Fold {
     pub(crate) held_out: Part,
     pub(crate) rest: Part,
 }
 
 pub(crate) const BLOCKS: usize = 5;
-/// Share of every segment before the forward cut.
-const BEFORE_CUT: f64 = 0.6;
+
+/// Every segment cut in two: a model is fitted to one side and judged on the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cut {
+    /// Share of the segment before the cut.
+    share: f64,
+    /// Whether the past is fitted and the future judged, or the other way round.
+    is_forward: bool,
+}
+
+impl Cut {
+    const fn forward(share: f64) -> Self {
+        Self {
+            share,
+            is_forward: true,
+        }
+    }
+
+    const fn backward(share: f64) -> Self {
+        Self {
+            share,
+            is_forward: false,
+        }
+    }
+
+    /// Samples of a stretch of `len` that lie before the cut.
+    fn place(self, len: usize) -> usize {
+        (len as f64 * self.share).ceil() as usize
+    }
+
+    /// Whether sample `k` of a stretch of `len` is fitted.
+    pub(crate) fn fits(self, k: usize, len: usize) -> bool {
+        (k < self.place(len)) == self.is_forward
+    }
+
+    fn fold(self, all: &Part) -> Fold {
+        let side = |is_before: bool| {
+            let piece = |segment: &Segment| {
+                let cut = segment.start + self.place(segment.len());
+                match is_before {
+                    true => Segment { end: cut, ..*segment },
+                    false => Segment { start: cut, ..*segment },
+                }
+            };
+            Part::from_segments(all.segments().iter().map(piece).collect())
+        };
+        Fold {
+            rest: side(self.is_forward),
+            held_out: side(!self.is_forward),
+        }
+    }
+}
+
+/// The cut that candidates are judged by, beside the blocks.
+const JUDGING: Cut = Cut::forward(0.6);
+/// More cuts that say how errors grow beyond the data. They are for the band of a finished model alone.
+pub(crate) const CUTS: [Cut; 8] = [
+    Cut::forward(0.4),
+    Cut::forward(0.5),
+    Cut::forward(0.7),
+    Cut::forward(0.8),
+    Cut::forward(0.9),
+    Cut::backward(0.4),
+    Cut::backward(0.5),
+    Cut::backward(0.6),
+];
 
 /// Samples of a stretch of `len` that lie before its forward cut.
 pub(crate) fn before_cut(len: usize) -> usize {
-    (len as f64 * BEFORE_CUT).ceil() as usize
+    JUDGING.place(len)
 }
 
 /// Records of more samples are long.
@@ -82,8 +147,30 @@ impl<'a> Folds<'a> {
             folds.folds.clear();
             folds.blocks = 0;
         }
-        folds.folds.push(forward(&folds.all));
+        folds.folds.push(JUDGING.fold(&folds.all));
         Ok(folds)
+    }
+
+    /// The same blocks, a forward cut and a backward one: few enough for models whose training takes long.
+    pub(crate) fn with_two_cuts(mut self) -> Self {
+        let cuts = [JUDGING, Cut::backward(0.5)];
+        self.folds.extend(cuts.map(|cut| cut.fold(&self.all)));
+        self
+    }
+
+    /// The same divisions and [`CUTS`]; of a long record, whose forward cut says enough, the same.
+    pub(crate) fn with_cuts(&self) -> Self {
+        let mut more = Self {
+            folds: self.folds.clone(),
+            all: self.all.clone(),
+            normaliser: self.normaliser.clone(),
+            scaled: self.scaled.clone(),
+            ..*self
+        };
+        if !self.is_long() {
+            more.folds.extend(CUTS.map(|cut| cut.fold(&self.all)));
+        }
+        more
     }
 
     /// The same record as if it ended after so many samples of each segment, in the same units; of a short record itself.
@@ -96,7 +183,7 @@ impl<'a> Folds<'a> {
         let all = Part::from_segments(self.all.segments().iter().map(shorten).collect());
         Self {
             dataset: self.dataset,
-            folds: vec![forward(&all)],
+            folds: vec![JUDGING.fold(&all)],
             blocks: 0,
             all,
             normaliser: self.normaliser.clone(),
@@ -256,22 +343,6 @@ fn held_out(all: &Part, range: std::ops::Range<usize>) -> Fold {
     Fold {
         held_out: Part::from_segments(held_out),
         rest: Part::from_segments(rest),
-    }
-}
-
-/// The last part of every segment, and what comes before.
-fn forward(all: &Part) -> Fold {
-    let cut = |segment: &Segment| segment.start + before_cut(segment.len());
-    let pieces = |piece: &dyn Fn(&Segment) -> Segment| Part::from_segments(all.segments().iter().map(piece).collect());
-    Fold {
-        held_out: pieces(&|segment| Segment {
-            start: cut(segment),
-            ..*segment
-        }),
-        rest: pieces(&|segment| Segment {
-            end: cut(segment),
-            ..*segment
-        }),
     }
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct LinearCandidate {
     pub(crate) fit: LinearFit,
     pub(crate) parameters: usize,
     pub(crate) score: Score,
-    pub(crate) errors: HeldOut,
     pub(crate) seconds: f64,
 }
 
@@ -227,7 +226,6 @@ fn candidate(
         fit,
         parameters,
         score: score(&errors, folds.blocks, config.coverage),
-        errors,
         seconds: started.elapsed().as_secs_f64(),
     }))
 }

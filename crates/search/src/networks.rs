@@ -194,7 +194,12 @@ impl NetworkCandidate {
 
     /// Work of [`NetworkCandidate::members_of_everything`].
     pub(crate) fn everything_work(&self, folds: &Folds<'_>) -> f64 {
-        MEMBERS_OF_EVERYTHING as f64 * round_work(folds, self, 0, self.steps)
+        MEMBERS_OF_EVERYTHING as f64 * self.member_work(folds)
+    }
+
+    /// Work of one network.
+    pub(crate) fn member_work(&self, folds: &Folds<'_>) -> f64 {
+        round_work(folds, self, 0, self.steps)
     }
 }
 
@@ -414,6 +419,36 @@ impl NetworkCandidate {
             hidden: self.recipe.hidden.clone(),
             theta,
         }
+    }
+
+    /// A network of each division from this one on, made as the candidate was: θ each, none where that is not possible.
+    pub(crate) fn members_from(
+        &self,
+        first: usize,
+        folds: &Folds<'_>,
+        config: &SearchConfig,
+        budget: &Budget<'_>,
+    ) -> Result<Vec<(usize, Vec<f64>)>> {
+        let divisions: Vec<usize> = (first..folds.folds.len()).collect();
+        let trails = map_parallel(&divisions, budget.threads, |&fold| {
+            let seed = member_seed(config.seed, fold);
+            extend(
+                (folds, Some(fold)),
+                config,
+                &self.recipe,
+                seed,
+                None,
+                self.steps,
+                budget,
+            )
+        });
+        budget.check()?;
+        let mut members = Vec::new();
+        for (fold, trail) in divisions.into_iter().zip(trails) {
+            let theta = trail?.and_then(|mut trail| trail.iterates.pop());
+            members.extend(theta.map(|theta| (fold, theta)));
+        }
+        Ok(members)
     }
 
     /// Networks fitted to everything, from starts of their own: θ each. Fewer if the user stops.

@@ -17,7 +17,7 @@ use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
 use crate::finish::Plan;
-use crate::folds::Folds;
+use crate::folds::{CUTS, Folds};
 use crate::hidden_states::{HiddenCandidate, HiddenSearch, everything_work};
 use crate::linear::{LinearCandidate, with_simulation_fits};
 use crate::networks::{LaggedSearch, NetworkCandidate};
@@ -214,20 +214,22 @@ impl Rounds<'_> {
     /// Keeps time for what the best candidate so far will need in the end.
     fn reserve(&self) {
         let threads = self.budget.threads as f64;
+        let cuts = if self.folds.is_long() { 0 } else { CUTS.len() };
         let of_lagged = self.lagged.best().map(|best| {
-            let margins = ATTEMPTS * Plan::work(self.folds, best.parameters, MEMBERS);
+            let margins = Plan::work(self.folds, best.parameters, MEMBERS + cuts);
             let score = best.score.as_ref().map_or(f64::INFINITY, |score| score.total());
-            (score, (margins + best.everything_work(self.folds)) / threads)
+            let fits = best.everything_work(self.folds) + cuts as f64 * best.member_work(self.folds);
+            (score, ATTEMPTS * (margins + fits) / threads)
         });
         let of_hidden = self.hidden.first().and_then(|hidden| {
             let total = |candidate: &HiddenCandidate| candidate.score.total();
             let best = hidden.candidates.iter().min_by(|a, b| total(a).total_cmp(&total(b)))?;
-            let margins = ATTEMPTS * Plan::work(self.folds, best.parameters(), MEMBERS) / threads;
-            let refit = match self.folds.is_long() {
-                true => everything_work(best, &hidden.runs),
-                false => 0.0,
+            let margins = Plan::work(self.folds, best.parameters(), MEMBERS + cuts);
+            let refit = match hidden.effort() {
+                None => everything_work(best, &hidden.runs),
+                Some(effort) => ATTEMPTS * cuts as f64 * best.recipe.work(&hidden.runs, effort, best.refined) / threads,
             };
-            Some((total(best), margins + refit))
+            Some((total(best), ATTEMPTS * margins / threads + refit))
         });
         let best = of_lagged
             .into_iter()

@@ -51,7 +51,7 @@ pub fn search(
     });
     let (searched, choice, is_cancelled) = match chosen {
         Err(SearchError::Cancelled) => {
-            let choice = Choice::cancelled(&folds, config, &linear)?;
+            let choice = Choice::cancelled(&folds, config, &linear, &budget)?;
             let searched = Searched {
                 linear,
                 ..Searched::default()
@@ -92,14 +92,28 @@ pub fn search(
     })
 }
 
+/// Reasons to doubt the offline band: drift within the record, and errors that grow beyond what was fitted.
 fn doubt(calibration: &Calibration, coverage: f64) -> Option<String> {
-    let worst = calibration.block_coverage.iter().copied().fold(f64::INFINITY, f64::min);
-    (worst < coverage - DOUBTFUL).then(|| {
-        format!(
-            "coverage differs between held-out blocks (worst {:.0} %, asked {:.0} %): the record drifts or changes, so the \
-             offline band is doubtful on new data; the online band follows such changes",
-            100.0 * worst,
-            100.0 * coverage
-        )
-    })
+    let worst = |shares: &[f64]| shares.iter().copied().fold(f64::INFINITY, f64::min);
+    let of_cuts = &calibration.cut_coverage;
+    let mean_of_cuts = of_cuts.iter().sum::<f64>() / of_cuts.len() as f64;
+    let mut reasons = Vec::new();
+    if worst(&calibration.block_coverage) < coverage - DOUBTFUL {
+        let worst = 100.0 * worst(&calibration.block_coverage);
+        reasons.push(format!("coverage differs between held-out blocks (worst {worst:.0} %)"));
+    }
+    if mean_of_cuts < coverage - DOUBTFUL {
+        let mean = 100.0 * mean_of_cuts;
+        reasons.push(format!(
+            "models of one side of the record do not hold on the other (a band sized by the blocks has {mean:.0} % inside there)"
+        ));
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    let (reasons, asked) = (reasons.join(", and "), 100.0 * coverage);
+    Some(format!(
+        "{reasons}, where {asked:.0} % were asked for: the record drifts or changes. The offline band was widened for that, but stays \
+         doubtful on new data; the online band follows such changes"
+    ))
 }

@@ -1,7 +1,7 @@
 //! Header and source file from a plan.
 
 use intervalid_interval::kernel::{TANH_DENOMINATOR, TANH_NUMERATOR};
-use intervalid_model::{NetworkKind, Precision};
+use intervalid_model::{ModelKind, NetworkKind, Precision};
 use minijinja::{Environment, Value, context};
 
 use super::footprint::{Footprint, widest, width};
@@ -55,9 +55,9 @@ impl Numbers {
     /// Everything in one precision. ARX takes few operations and errors of its free run add up: it is always computed in
     /// double.
     pub(crate) fn uniform(plan: &StepProgram, real: CNumber) -> Self {
-        let inside = match plan.body {
-            Body::Linear(_) => CNumber::Double,
-            Body::Networks(_) | Body::StateSpace(_) => real,
+        let inside = match plan.kind {
+            ModelKind::Arx => CNumber::Double,
+            _ => real,
         };
         Self {
             interface: real,
@@ -206,7 +206,7 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         output_std => outer.list(outputs().map(|output| output.scale.std)),
         diverged => inner.literal(plan.diverged),
         sample_limit => outer.literal(plan.sample_limit),
-        spread_squared => outer.literal(plan.spread * plan.spread),
+        spread_squared => outer.list(outputs().map(|output| output.spread * output.spread)),
         tanh_top => TANH_NUMERATOR.map(|value| inner.literal(value.into())),
         tanh_bottom => TANH_DENOMINATOR.map(|value| inner.literal(value.into())),
         calibrated => plan.outputs[0].calibration.is_some(),
@@ -253,6 +253,9 @@ fn title(plan: &StepProgram) -> String {
     let listed = |sizes: &[usize]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("-");
     let kind = match &plan.body {
         Body::Linear(_) => return "linear model (ARX)".to_owned(),
+        Body::Networks(networks) if plan.kind == ModelKind::Arx => {
+            return format!("mean of {} linear models (ARX)", networks.members.len());
+        }
         Body::Networks(networks) => {
             let kind = match networks.network {
                 NetworkKind::Lstm => "interval LSTM",

@@ -1,6 +1,6 @@
 //! The three exported models: start, step and whole record.
 
-use intervalid_model::Precision;
+use intervalid_model::{ModelKind, Precision};
 use prost::Message as _;
 
 use super::describe::{self, documentation, metadata};
@@ -10,7 +10,7 @@ use super::start::{history_ports, start};
 use super::state::{State, state_ports};
 use super::step::{Outcome, normalised_inputs, step};
 use crate::error::{DeployError, Result};
-use crate::step_program::{Body, StepProgram};
+use crate::step_program::StepProgram;
 
 /// Version of the format, of 2020.
 pub(super) const IR_VERSION: i64 = 7;
@@ -58,9 +58,9 @@ impl OnnxModels {
 /// # Errors
 /// [`DeployError::BeyondSingle`] if a number of the model is out of the range of single precision.
 pub fn onnx_models(plan: &StepProgram, options: &OnnxOptions) -> Result<OnnxModels> {
-    let precision = options.precision.unwrap_or(match plan.body {
-        Body::Linear(_) => Precision::F64,
-        Body::Networks(_) | Body::StateSpace(_) => plan.precision,
+    let precision = options.precision.unwrap_or(match plan.kind {
+        ModelKind::Arx => Precision::F64,
+        _ => plan.precision,
     });
     let writer = Writer { plan, precision };
     let states: Vec<(String, Vec<usize>)> = state_ports(plan)

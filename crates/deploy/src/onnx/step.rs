@@ -278,7 +278,8 @@ fn ensemble(
     let kept = emit.apply("Where", &[&out, &zero, &square]);
     let sum = emit.sum(&kept, 0);
     let variance = emit.apply("Div", &[&sum, &count]);
-    let factor = emit.scalar("spread_squared", plan.spread * plan.spread);
+    let squares = plan.outputs.iter().map(|output| output.spread * output.spread);
+    let factor = emit.real("spread_squared", &[plan.outputs.len()], squares);
     let spread = emit.apply("Mul", &[&variance, &factor]);
     let sides = [below, above].map(|side| {
         let square = emit.apply("Mul", &[&side, &side]);

@@ -75,6 +75,7 @@ fn calibration(outputs: usize) -> Option<Calibration> {
         lower: 1.4,
         upper: 0.9 + output as f64,
         floor: 0.01,
+        spread: Some(1.2 + output as f64),
     };
     Some(Calibration {
         outputs: (0..outputs).map(scaling).collect(),
@@ -83,6 +84,9 @@ fn calibration(outputs: usize) -> Option<Calibration> {
         samples: 300,
         effective_samples: 100.0,
         block_coverage: vec![0.9; 3],
+        cuts: 0,
+        cut_coverage: Vec::new(),
+        expected: None,
     })
 }
 
@@ -100,6 +104,20 @@ fn ensemble_f32(dataset: &Dataset, config: &FitConfig) -> Model {
             .0
     });
     Model::ensemble(members.collect()).unwrap()
+}
+
+/// Three linear models that differ a little.
+fn averaged_arx(dataset: &Dataset, config: &FitConfig) -> Model {
+    let model = fitted(dataset, config);
+    let (arx, half_width) = model.arx().unwrap();
+    let like = |share: f64| {
+        let mut arx = arx[0].clone();
+        arx.coefficients.iter_mut().flatten().for_each(|value| *value *= share);
+        arx
+    };
+    let members = [1.0, 0.97, 0.9].map(like).to_vec();
+    let normaliser = model.interface().normaliser.clone();
+    Model::from_arx(dataset, normaliser, members, half_width.to_vec(), config)
 }
 
 /// All kinds of models that can be exported.
@@ -154,6 +172,18 @@ pub(crate) fn cases() -> Vec<Case> {
             "arx with two outputs",
             &plant,
             fitted(&plant, &config(ModelKind::Arx, f64, (2, 1, 2), zero)),
+        ),
+        case(
+            "mean of arx with two outputs, calibrated",
+            &plant,
+            averaged_arx(&plant, &config(ModelKind::Arx, f64, (2, 1, 2), measured))
+                .calibrated(calibration(2))
+                .unwrap(),
+        ),
+        case(
+            "mean of arx, warm-up",
+            &dryer,
+            averaged_arx(&dryer, &config(ModelKind::Arx, f64, (2, 3, 3), warmup)),
         ),
         case(
             "inode f32 with two inputs and outputs",
@@ -250,7 +280,7 @@ pub(crate) fn unstable_arx() -> Case {
         bias: vec![0.1],
     };
     let normaliser = Normaliser::fit(&dataset, &split(&dataset).train).unwrap();
-    let model = Model::from_arx(&dataset, normaliser, arx, vec![0.2], &FitConfig::default());
+    let model = Model::from_arx(&dataset, normaliser, vec![arx], vec![0.2], &FitConfig::default());
     Case {
         name: "unstable arx",
         model,

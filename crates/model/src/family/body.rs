@@ -108,16 +108,17 @@ impl Body {
         match self {
             Self::F32(networks) => networks.parameters(),
             Self::F64(networks) => networks.parameters(),
-            Self::Linear(model) => model.arx.coefficients.iter().map(|row| row.len() + 1).sum(),
+            Self::Linear(model) => model.parameter_sets().iter().map(Vec::len).sum(),
         }
     }
 
-    /// Interval networks whose mean it is; 1 for every other family.
+    /// Interval networks or linear models whose mean it is; 1 for every other family.
     pub(crate) fn members(&self) -> usize {
         match self {
             Self::F32(Networks::Interval(members)) => members.len(),
             Self::F64(Networks::Interval(members)) => members.len(),
-            _ => 1,
+            Self::Linear(model) => model.members.len(),
+            Self::F32(Networks::Gaussian(_)) | Self::F64(Networks::Gaussian(_)) => 1,
         }
     }
 
@@ -134,7 +135,7 @@ impl Body {
         match self {
             Self::F32(networks) => ParameterSets::F32(networks.parameter_sets()),
             Self::F64(networks) => ParameterSets::F64(networks.parameter_sets()),
-            Self::Linear(model) => ParameterSets::F64(vec![model.parameters()]),
+            Self::Linear(model) => ParameterSets::F64(model.parameter_sets()),
         }
     }
 

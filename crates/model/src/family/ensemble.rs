@@ -1,8 +1,9 @@
-//! Several interval networks as one model: their free runs and bands averaged.
+//! Several interval networks, or linear models, as one model: their free runs and bands averaged.
 //!
 //! Each network runs freely on its own; the point prediction is their mean, and the band their mean band, widened where they
-//! disagree: h' = √(h² + (z_α·s)²) on both sides, with s the standard deviation of the members' predictions. Networks agree where
-//! there were data and part ways where there were none.
+//! disagree: h' = √(h² + (c·s)²) on both sides, with s the standard deviation of the members' predictions and c the calibration's
+//! [`Scaling::spread`](crate::Scaling::spread), z_α without one. Members agree where there were data and part ways where there
+//! were none.
 //!
 //! A member whose run leaves every sensible range is left out of that run; only where all do, the run has diverged.
 
@@ -21,30 +22,33 @@ pub(crate) fn simulate<T: Real>(
     dataset: &Dataset,
     part: &Part,
 ) -> Result<Vec<Band>> {
-    if let [only] = members {
-        return fitted.with(only).simulate(dataset, part);
+    let runs = members.iter().map(|member| fitted.with(member).simulate(dataset, part));
+    Ok(averaged(runs.collect::<Result<_>>()?, fitted))
+}
+
+/// The mean of the members' runs `[member][window]`; a single member's own.
+pub(crate) fn averaged<B>(mut runs: Vec<Vec<Band>>, fitted: Fitted<'_, B>) -> Vec<Band> {
+    if runs.len() == 1 {
+        return runs.swap_remove(0);
     }
-    let runs: Vec<Vec<Band>> = members
-        .iter()
-        .map(|member| fitted.with(member).simulate(dataset, part))
-        .collect::<Result<_>>()?;
+    let factors = fitted.interface.spread_factors(fitted.config.coverage);
     let count = runs.first().map_or(0, Vec::len);
     let bands = (0..count).map(|index| {
         let members: Vec<&Band> = runs.iter().map(|bands| &bands[index]).collect();
-        mean_band(&members, spread_factor(fitted.config.coverage))
+        mean_band(&members, &factors)
     });
-    Ok(bands.collect())
+    bands.collect()
 }
 
-/// z_α: how many standard deviations of the members' predictions the band reaches.
+/// z_α: how many standard deviations of the members' predictions a band without calibration reaches.
 #[must_use]
 pub fn spread_factor(coverage: f64) -> f64 {
     normal_quantile(0.5 + 0.5 * coverage)
 }
 
-/// The mean of several bands over the same samples, widened by `factor` standard deviations of their point predictions.
+/// The mean of several bands over the same samples, widened by `factors[output]` standard deviations of their point predictions.
 #[must_use]
-pub fn mean_band(bands: &[&Band], factor: f64) -> Band {
+pub fn mean_band(bands: &[&Band], factors: &[f64]) -> Band {
     let sound: Vec<&&Band> = bands.iter().filter(|band| band.diverged_at.is_none()).collect();
     let Some(first) = sound.first() else {
         // All ran away: the one that lasted longest says when.
@@ -60,7 +64,7 @@ pub fn mean_band(bands: &[&Band], factor: f64) -> Band {
                 } = &**sound[member];
                 [lower, centre, upper].map(|bound| bound[output][step])
             };
-            let [lower, centre, upper] = mean_bounds(sound.len(), factor, at);
+            let [lower, centre, upper] = mean_bounds(sound.len(), factors[output], at);
             mean.lower[output][step] = lower;
             mean.centre[output][step] = centre;
             mean.upper[output][step] = upper;
@@ -102,15 +106,15 @@ mod tests {
     #[test]
     fn bands_are_averaged_and_runaways_left_out() {
         let members = [band(1.0, 1.0, None), band(2.0, 3.0, None), band(9.0, 9.0, Some(1))];
-        let mean = mean_band(&members.iter().collect::<Vec<_>>(), 0.0);
+        let mean = mean_band(&members.iter().collect::<Vec<_>>(), &[0.0]);
         assert_eq!(mean.centre, [[1.5; 3]]);
         assert_eq!(mean.lower, [[-0.5; 3]]);
         assert_eq!(mean.upper, [[3.5; 3]]);
         assert_eq!(mean.diverged_at, None);
         // Predictions 1 and 2 have standard deviation 1/2; mean half-width 2.
-        let wide = mean_band(&members.iter().collect::<Vec<_>>(), 3.0);
+        let wide = mean_band(&members.iter().collect::<Vec<_>>(), &[3.0]);
         assert!((wide.upper[0][0] - (1.5 + (4.0_f64 + 2.25).sqrt())).abs() < 1e-12);
         let gone = [band(9.0, 9.0, Some(1)), band(9.0, 9.0, Some(2))];
-        assert_eq!(mean_band(&gone.iter().collect::<Vec<_>>(), 1.0).diverged_at, Some(2));
+        assert_eq!(mean_band(&gone.iter().collect::<Vec<_>>(), &[1.0]).diverged_at, Some(2));
     }
 }

@@ -8,19 +8,20 @@ use crate::band::prediction::Band;
 use crate::config::{CheckedConfig, FitConfig};
 use crate::error::Result;
 use crate::family::body::{Body, Fitted};
+use crate::family::ensemble::averaged;
 use crate::interface::{ModelInterface, Simulated};
 use crate::memory::check_linear;
 use crate::model::Model;
 use crate::simulate::free_run::free_run;
 
-/// An ARX model with a band of constant width.
+/// An ARX model with a band of constant width, or several whose free runs are averaged as those of networks are.
 ///
-/// The band is the free run ± the α-quantile of |simulation error| over the validation part (or the training part where
+/// The band of one is the free run ± the α-quantile of |simulation error| over the validation part (or the training part where
 /// there is no validation part), up to where a run diverges. Those errors are autocorrelated, so the quantile is an estimate and no guarantee.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ArxWithBand {
-    /// In normalised units.
-    pub(crate) arx: ArxModel,
+    /// In normalised units, of the same lags; never none. The first has seen all the data.
+    pub(crate) members: Vec<ArxModel>,
     /// Half the width of the band of each output, in its unit.
     pub(crate) half_width: Vec<f64>,
 }
@@ -47,7 +48,7 @@ pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &CheckedConfig) 
     let arx = ArxModel::fit(&normaliser.scale::<f64>(dataset), &split.train, config.lags, true)?;
     let interface = ModelInterface::new(dataset, normaliser);
     let mut body = ArxWithBand {
-        arx,
+        members: vec![arx],
         half_width: vec![0.0; dataset.outputs().len()],
     };
     let part = match split.validation.is_empty() {
@@ -79,24 +80,29 @@ pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &CheckedConfig) 
 }
 
 impl ArxWithBand {
-    /// Coefficients row by row, then the biases.
-    pub(crate) fn parameters(&self) -> Vec<f64> {
-        self.arx
-            .coefficients
-            .iter()
-            .chain([&self.arx.bias])
-            .flatten()
-            .copied()
-            .collect()
+    /// Of each member the coefficients row by row, then the biases.
+    pub(crate) fn parameter_sets(&self) -> Vec<Vec<f64>> {
+        let of = |arx: &ArxModel| arx.coefficients.iter().chain([&arx.bias]).flatten().copied().collect();
+        self.members.iter().map(of).collect()
+    }
+
+    pub(crate) fn lags(&self) -> Lags {
+        self.members[0].lags
     }
 }
 
 impl Fitted<'_, ArxWithBand> {
     /// Free runs with their band.
     pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+        let members = self.body.members.iter();
+        let runs = members.map(|arx| self.simulate_one(arx, dataset, part));
+        Ok(averaged(runs.collect::<Result<_>>()?, *self))
+    }
+
+    fn simulate_one(&self, arx: &ArxModel, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         let initial = self.config.initial;
         let mut bands = Vec::new();
-        let (arx, outputs) = (&self.body.arx, self.interface.outputs.len());
+        let outputs = self.interface.outputs.len();
         let mut regressor = vec![0.0; arx.lags.regressor_len(self.interface.inputs.len(), outputs)];
         let (scaled, windows) = self.interface.runs(dataset, part, (arx.lags, initial))?;
         for window in windows {

@@ -191,10 +191,10 @@ fn check_header(header: &Header) -> Result<(), String> {
             "half_width is {found:?}, expected {widths} number(s), none negative"
         ));
     }
-    let may_have_members = header.architecture.method() == Method::Interval;
+    let may_have_members = matches!(header.architecture.method(), Method::Interval | Method::Linear);
     if header.members == 0 || (header.members > 1 && !may_have_members) {
         return Err(format!(
-            "it has {} members, expected one or more interval networks",
+            "it has {} members, expected one or more interval networks or linear models",
             header.members
         ));
     }

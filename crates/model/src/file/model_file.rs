@@ -27,8 +27,8 @@
 //! | `channels` | `inputs` and `outputs`, each with `name` and `unit` |
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
 //! | `half_width` | of ARX only: half the width of the band of each output, in its unit |
-//! | `members` | of several interval networks only: how many |
-//! | `calibration` | left out where there is none: per output `lower`, `upper` and `floor` (see `Scaling`), and where they come from |
+//! | `members` | of several interval networks or linear models only: how many |
+//! | `calibration` | left out where there is none: per output `lower`, `upper`, `floor` and, of several members, `spread` (see `Scaling`), and where they come from |
 //! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `config` | the resolved configuration of the fit |
 //!
@@ -70,6 +70,7 @@ fn set_names(config: &FitConfig, members: usize) -> Vec<String> {
             .collect(),
         Method::Interval => [THETA, MARGIN_LOWER, MARGIN_UPPER].map(str::to_owned).to_vec(),
         Method::Bayesian => [THETA, SPREAD].map(str::to_owned).to_vec(),
+        Method::Linear if members > 1 => (0..members).map(|member| format!("member.{member}.{THETA}")).collect(),
         Method::Dropout | Method::Linear => vec![THETA.to_owned()],
         Method::Ensemble => (0..config.gaussian.members)
             .map(|member| format!("member.{member}.{THETA}"))
@@ -214,15 +215,18 @@ fn read_networks<T: OfPrecision>(reader: &TensorReader, header: Header) -> Resul
 
 fn read_arx(reader: &TensorReader, header: Header) -> Result<Model> {
     let interface = header.interface();
-    let mut theta = read_sets::<f64>(reader, &header, &interface)?.concat();
     let columns = regressor_len(&header.config, &interface);
-    let bias = theta.split_off(interface.outputs.len() * columns);
-    let body = ArxWithBand {
-        arx: ArxModel {
+    let member = |mut theta: Vec<f64>| {
+        let bias = theta.split_off(interface.outputs.len() * columns);
+        ArxModel {
             lags: header.config.lags,
             coefficients: theta.chunks(columns).map(<[f64]>::to_vec).collect(),
             bias,
-        },
+        }
+    };
+    let sets = read_sets::<f64>(reader, &header, &interface)?;
+    let body = ArxWithBand {
+        members: sets.into_iter().map(member).collect(),
         half_width: header.half_width,
     };
     Ok(Model::new(interface, header.config, Body::Linear(body)))
@@ -240,7 +244,8 @@ fn check_size<T: Real>(
     let sets = match config.model.method() {
         Method::Interval => members.saturating_mul(3),
         Method::Bayesian => 2,
-        Method::Dropout | Method::Linear => 1,
+        Method::Dropout => 1,
+        Method::Linear => members,
         Method::Ensemble => config.gaussian.members,
     };
     let expected = parameters(config, interface)

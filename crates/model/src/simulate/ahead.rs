@@ -193,12 +193,12 @@ impl Model {
             Body::F64(networks @ Networks::Interval(all)) => members(fitted.with(networks), all, work),
             Body::Linear(linear) => {
                 let scaled = self.interface().scale::<f64>(dataset)?;
-                let start = (linear.arx.lags, self.config().initial);
-                let mut walker = LinearWalker(&linear.arx);
-                Ok(windows
-                    .iter()
-                    .map(|&window| walk(&mut walker, &scaled, window, start, plan))
-                    .collect())
+                let start = (linear.lags(), self.config().initial);
+                let run = |arx| {
+                    let walk = |&window: &Window| walk(&mut LinearWalker(arx), &scaled, window, start, plan);
+                    windows.iter().map(walk).collect()
+                };
+                Ok(mean(linear.members.iter().map(run).collect()))
             }
             Body::F32(Networks::Gaussian(_)) | Body::F64(Networks::Gaussian(_)) => {
                 Err(ModelError::NotStepwise { model: self.kind() })

@@ -41,13 +41,7 @@ pub(super) fn view(info: &SearchInfo) -> SearchView {
         words.push("The model was then refitted to the training and validation parts together.".to_owned());
     }
     let calibration = &info.calibration;
-    words.push(format!(
-        "Its band is scaled to the {} quantile of the errors on {} in {}, worth about as much as {:.0} independent samples.",
-        percent(calibration.level),
-        count(calibration.samples, "held-out sample"),
-        count(calibration.blocks, "block"),
-        calibration.effective_samples,
-    ));
+    words.push(calibration.in_words());
     if info.capped {
         words.push(format!(
             "Time ran out after {} of the search.",

@@ -7,9 +7,9 @@ use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
 use super::rounds::HiddenSearch;
 use crate::budget::Budget;
-use crate::folds::BLOCKS;
+use crate::folds::{BLOCKS, CUTS};
 use crate::parallel::map_parallel;
-use crate::state_space::{Division, Fitted, HISTORY, Observer, ObserverConfig, Run, beginnings, median};
+use crate::state_space::{Division, Fitted, HISTORY, Observer, ObserverConfig, Run, Scored, beginnings, median};
 
 /// Samples of history that are tried.
 const HISTORIES: [usize; 5] = [20, 50, 100, 200, 400];
@@ -31,33 +31,70 @@ pub(crate) struct Observed {
 }
 
 impl HiddenSearch {
-    /// The chosen recipe's models with their observers, and the samples of history that start them.
+    /// The chosen recipe's models with their observers, those of the cuts as well, and the samples of history that start them.
     pub(crate) fn observed(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> (Vec<Observed>, usize) {
         let chosen = self.chosen_members(candidate, budget);
+        let with_gain = self.with_observers(chosen, |division| &self.divisions[division].fitted, budget);
+        let history = self.history(&with_gain);
+        let all = self.divisions.len() - 1;
+        let has_all = with_gain.iter().any(|(division, ..)| *division == all);
+        let theta = |fitted: &Fitted, observer: &Observer| {
+            let theta = fitted.model.theta().iter().chain(observer.gain());
+            theta.copied().collect()
+        };
+        let mut observed: Vec<Observed> = with_gain
+            .iter()
+            .map(|(division, fitted, observer)| Observed {
+                fold: (*division < all).then_some(*division),
+                theta: theta(fitted, observer),
+                // The forward cut's has seen least, and calibrates only.
+                joins: match has_all {
+                    true => division + 1 != all,
+                    false => division + 1 < all || all == 1,
+                },
+            })
+            .collect();
+        let (scored, of_cuts) = self.members_of_cuts(candidate, budget);
+        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], budget);
+        observed.extend(of_cuts.iter().map(|(cut, fitted, observer)| Observed {
+            fold: Some(all + cut),
+            theta: theta(fitted, observer),
+            joins: false,
+        }));
+        (observed, history)
+    }
+
+    /// The samples that each cut fits, and a model of each, made as the candidate was; none of a long record.
+    fn members_of_cuts(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> (Vec<Scored>, Vec<(usize, Fitted)>) {
+        let Some(effort) = self.effort() else {
+            return (Vec::new(), Vec::new());
+        };
+        let scored = CUTS.map(|cut| Scored::matching(&self.runs, |run, k| cut.fits(k, self.runs[run].len())));
+        let fitted = map_parallel(&scored, budget.threads, |scored| {
+            let data = (self.runs.as_slice(), scored);
+            let keep_on = |work: f64| budget.did(work, "cuts");
+            candidate.recipe.fit_one(data, effort, candidate.refined, &keep_on)
+        });
+        let fitted = fitted.into_iter().enumerate();
+        let found = fitted.filter_map(|(cut, fitted)| Some((cut, fitted?))).collect();
+        (scored.to_vec(), found)
+    }
+
+    /// Models with the gains that follow what they were fitted to best.
+    fn with_observers<'a>(
+        &self,
+        members: Vec<(usize, Fitted)>,
+        scored: impl Fn(usize) -> &'a Scored + Sync,
+        budget: &Budget<'_>,
+    ) -> Vec<(usize, Fitted, Observer)> {
         let share = OBSERVED as f64 / self.runs.iter().map(Run::len).sum::<usize>().max(1) as f64;
-        let observers = map_parallel(&chosen, budget.threads, |(division, fitted)| {
-            let scored = beginnings(&self.runs, &self.divisions[*division].fitted, share);
+        let observers = map_parallel(&members, budget.threads, |(place, fitted)| {
+            let scored = beginnings(&self.runs, scored(*place), share);
             Observer::fit(fitted, &self.runs, &scored, None, ObserverConfig::default())
         });
-        let all = self.divisions.len() - 1;
-        let with_gain: Vec<(usize, Fitted, Observer)> = chosen
-            .into_iter()
-            .zip(observers)
-            .filter_map(|((division, fitted), observer)| Some((division, fitted, observer?)))
-            .collect();
-        let history = self.history(&with_gain);
-        let is_linear = candidate.recipe.is_linear();
-        let has_all = with_gain.iter().any(|(division, ..)| *division == all);
-        let observed = with_gain.into_iter().map(|(division, fitted, observer)| Observed {
-            fold: (division < all).then_some(division),
-            theta: fitted.model.theta().iter().chain(observer.gain()).copied().collect(),
-            // A linear model stays one model. The forward cut's has seen least, and calibrates only.
-            joins: match has_all {
-                true => division == all || (!is_linear && division + 1 < all),
-                false => division + 1 < all || all == 1,
-            },
-        });
-        (observed.collect(), history)
+        let both = members.into_iter().zip(observers);
+        both.filter_map(|((place, fitted), observer)| Some((place, fitted, observer?)))
+            .collect()
     }
 
     /// Of every division the model nearest to what its models agree on; of everything all that agree.

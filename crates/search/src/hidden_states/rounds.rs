@@ -148,6 +148,14 @@ impl HiddenSearch {
         })
     }
 
+    /// What each recipe is given; none of a long record, whose networks get more step by step.
+    pub(crate) fn effort(&self) -> Option<&Effort> {
+        match &self.way {
+            Way::Blocks(_, effort) => Some(effort),
+            Way::Long(_) => None,
+        }
+    }
+
     /// The best score so far.
     pub(crate) fn best_score(&self) -> f64 {
         self.best_of(true).min(self.best_of(false))

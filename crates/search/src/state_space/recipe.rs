@@ -11,7 +11,7 @@ use super::explore::{ExploreConfig, Walker, explore};
 use super::fit_linear::{LinearConfig, fit_linear};
 use super::lanes::LANES;
 use super::model::Shape;
-use super::run::Run;
+use super::run::{Run, Scored};
 use super::start::{at_random, beside_linear};
 use crate::parallel::map_parallel;
 
@@ -146,20 +146,7 @@ impl Recipe {
             (Start::Random, false) => None,
             _ => fitted
                 .iter()
-                .map(|scored| {
-                    let config = LinearConfig {
-                        states: self.states,
-                        weight_penalty: self.weight_penalty,
-                        iterations: effort.linear,
-                    };
-                    let linear = Shape {
-                        state_hidden: 0,
-                        output_hidden: 0,
-                        ..shape
-                    };
-                    let is_wanted = did(effort.linear as f64 * descent_work(linear, samples));
-                    fit_linear(runs, scored, config).ok().filter(|_| is_wanted)
-                })
+                .map(|scored| self.fit_linear(runs, scored, effort, keep_on))
                 .collect(),
         };
         if self.is_linear() {
@@ -221,6 +208,85 @@ impl Recipe {
             candidates.extend(self.judge(members, iterations, runs, divisions));
         }
         candidates
+    }
+
+    /// One model of these samples, made in the same way: of several starts the one that fits best after exploration, then so many
+    /// Gauss–Newton steps. None where that is not possible, or after `keep_on` said no.
+    pub(crate) fn fit_one(
+        &self,
+        (runs, scored): (&[Run], &Scored),
+        effort: &Effort,
+        refined: usize,
+        keep_on: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Option<Fitted> {
+        let linear = match (self.start, self.is_linear()) {
+            (Start::Random, false) => None,
+            _ => Some(self.fit_linear(runs, scored, effort, keep_on)?),
+        };
+        if self.is_linear() {
+            return linear;
+        }
+        let (shape, samples) = (self.shape(&runs[0]), runs.iter().map(Run::len).sum());
+        let start = |seed: u64| self.start_of(linear.as_ref(), runs, effort, seed);
+        let mut member = match self.explores {
+            true => {
+                let seeds = self.seed..self.seed + effort.starts as u64;
+                let walkers = seeds
+                    .map(|seed| Walker::new(start(seed), 0, self.weight_penalty))
+                    .collect();
+                let work = explore_work(shape, samples);
+                let scored = std::slice::from_ref(scored);
+                let found = explore(walkers, runs, scored, &effort.explore, || keep_on(work));
+                // The best come first.
+                found.into_iter().next()?.fitted
+            }
+            false => start(self.seed),
+        };
+        if refined > 0 {
+            let config = DescentConfig {
+                iterations: refined,
+                weight_penalty: self.weight_penalty,
+                linear_share: effort.explore.linear_share,
+                ..DescentConfig::default()
+            };
+            let work = descent_work(shape, samples);
+            member = descend(member, runs, scored, config, |_, _| keep_on(work))?.fitted;
+        }
+        keep_on(0.0).then_some(member)
+    }
+
+    /// Multiplications of [`Recipe::fit_one`].
+    pub(crate) fn work(&self, runs: &[Run], effort: &Effort, refined: usize) -> f64 {
+        let (shape, samples) = (self.shape(&runs[0]), runs.iter().map(Run::len).sum());
+        let steps: usize = effort.explore.rounds.iter().map(|(steps, _)| steps).sum();
+        let explored = match self.explores {
+            true => (steps * effort.starts.div_ceil(LANES)) as f64 * explore_work(shape, samples),
+            false => 0.0,
+        };
+        explored + refined as f64 * descent_work(shape, samples)
+    }
+
+    /// The linear model that a network is put beside.
+    fn fit_linear(
+        &self,
+        runs: &[Run],
+        scored: &Scored,
+        effort: &Effort,
+        keep_on: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Option<Fitted> {
+        let config = LinearConfig {
+            states: self.states,
+            weight_penalty: self.weight_penalty,
+            iterations: effort.linear,
+        };
+        let linear = Shape {
+            state_hidden: 0,
+            output_hidden: 0,
+            ..self.shape(&runs[0])
+        };
+        let samples = runs.iter().map(Run::len).sum();
+        let is_wanted = keep_on(effort.linear as f64 * descent_work(linear, samples));
+        fit_linear(runs, scored, config).ok().filter(|_| is_wanted)
     }
 
     /// Sizes of its models.

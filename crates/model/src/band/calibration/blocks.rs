@@ -1,6 +1,7 @@
-//! Quantiles of errors on held-out blocks, at a level that allows for how correlated those errors are.
+//! From errors on held-out stretches to the scale of a band: quantiles, and how much they differ from stretch to stretch.
 
 use super::scaling::{Calibration, Scaling};
+use crate::family::ensemble::spread_factor;
 
 /// Aligned samples of one output in one held-out block, in order of time: what was measured, and the band of a model that
 /// had not seen the block.
@@ -19,67 +20,128 @@ type Scores = Vec<(f64, bool)>;
 
 /// Asymmetric scales have twice the variance of a common one: they must be this much narrower to be worth it.
 const WORTHWHILE: f64 = 0.9;
-/// The level is raised by this many standard errors of the coverage.
-const CAUTION: f64 = 1.5;
+/// The band is widened by this many standard deviations of what stretches need, on a logarithmic scale.
+const CAUTION: f64 = 0.7;
+/// Stretches that differ by more than this say that nothing is known, not that a band must be wider still.
+const MOST_DIFFERENT: f64 = 1.0;
+/// Cuts may need bands this much narrower or wider than blocks, as logarithms: one unstable fit must not decide.
+const CUTS_AGAINST_BLOCKS: (f64, f64) = (-0.5, 1.0);
 
-/// Scales the bands of every output so that a share `coverage` of the held-out errors is inside, and a little more: the
-/// coverage measured on n correlated samples is as uncertain as that on n/τ independent ones, τ being the integrated
-/// autocorrelation time of the misses, and may differ from block to block.
+/// Scales the bands of every output so that a new stretch of data has a share `coverage` inside, as far as held-out stretches tell.
 ///
-/// `blocks[output]` has the held-out blocks of an output, `floors[output]` the least half-width (see [`Scaling::floor`]).
+/// **Method.** Each stretch d needs a scale q_d of its band: the quantile of its errors in units of the band. Blocks have data on
+/// both sides; cuts fit one side of a record and judge the other, as any use of a model on later data does. With L_b and L_c the means
+/// of ln q over blocks and over cuts, and s the standard deviation of all of them, the scale is exp(½L_b + ½L_c + 0.7·s): what a
+/// stretch needs on the average, and more where stretches differ, because the plant drifts or there are few samples. Of a model that
+/// averages several, the band also reaches z_α·e^(0.7·s) standard deviations of their predictions ([`Scaling::spread`]).
+///
+/// `blocks[output]` and `cuts[output]` have the held-out stretches of an output, `floors[output]` is the least half-width (see
+/// [`Scaling::floor`]). docs/results/auto.md has what was tried.
 ///
 /// **Reference.** V. Vovk, A. Gammerman, G. Shafer, *Algorithmic Learning in a Random World*, 2nd ed., 2022, section 4.4
 /// (cross-conformal prediction). Its guarantee needs exchangeable errors, which these are not.
 #[must_use]
-pub fn calibrate(blocks: &[Vec<BlockScores>], floors: &[f64], coverage: f64) -> Calibration {
+pub fn calibrate(
+    (blocks, cuts): (&[Vec<BlockScores>], &[Vec<BlockScores>]),
+    floors: &[f64],
+    coverage: f64,
+    members: usize,
+) -> Calibration {
     let mut calibration = Calibration {
         outputs: Vec::new(),
         level: coverage,
         blocks: blocks.first().map_or(0, Vec::len),
+        cuts: cuts.first().map_or(0, Vec::len),
         samples: blocks.iter().flatten().map(|block| block.error.len()).sum(),
         effective_samples: 0.0,
         block_coverage: Vec::new(),
+        cut_coverage: Vec::new(),
+        expected: None,
     };
-    let scores: Vec<Vec<Scores>> = blocks
-        .iter()
-        .zip(floors)
-        .map(|(blocks, &floor)| blocks.iter().map(|block| scores(block, floor)).collect())
-        .collect();
-    let mut uncertainty: f64 = 0.0;
-    for (output, scores) in scores.iter().enumerate() {
-        let plain = quantile(scores.iter().flatten().map(|score| score.0).collect(), coverage);
-        let time = correlation_time(scores, plain);
-        let samples: usize = scores.iter().map(Vec::len).sum();
-        let effective = (samples as f64 / time).max(1.0);
-        let shares: Vec<f64> = scores.iter().map(|block| share_inside(block, plain)).collect();
-        let sampling = (coverage * (1.0 - coverage) / effective).sqrt();
-        uncertainty = uncertainty.max(sampling.max(standard_error(&shares)));
-        if output == 0 || effective < calibration.effective_samples {
-            (calibration.effective_samples, calibration.block_coverage) = (effective, shares);
+    let none = Vec::new();
+    let mut least_expected = f64::INFINITY;
+    for (output, (blocks, &floor)) in blocks.iter().zip(floors).enumerate() {
+        let in_units = |stretches: &[BlockScores]| -> Vec<Scores> {
+            let scored = stretches.iter().map(|stretch| scores(stretch, floor));
+            scored.filter(|scores: &Scores| !scores.is_empty()).collect()
+        };
+        let (blocks, cuts) = (in_units(blocks), in_units(cuts.get(output).unwrap_or(&none)));
+        let plain = quantile(blocks.iter().flatten().map(|score| score.0).collect(), coverage);
+        let needed = Needed::of(&blocks, &cuts, coverage);
+        let mut found = scaling(&blocks, floor, coverage);
+        if plain > 0.0 {
+            let factor = needed.scale() / plain;
+            (found.lower, found.upper) = (found.lower * factor, found.upper * factor);
         }
-    }
-    // Never beyond what is left to raise: with few blocks the standard error can exceed it.
-    calibration.level = coverage + (CAUTION * uncertainty).min(0.7 * (1.0 - coverage));
-    for (scores, &floor) in scores.iter().zip(floors) {
-        let mut found = scaling(scores, floor, calibration.level);
-        // New data may be as the worst block: each holds its share, too, up to what chance explains in so few samples.
-        let samples: usize = scores.iter().map(Vec::len).sum();
-        let mut widest: f64 = 1.0;
-        for block in scores {
-            let share = calibration.effective_samples * block.len() as f64 / samples.max(1) as f64;
-            let chance = (coverage * (1.0 - coverage) / share.max(1.0)).sqrt();
-            let sized = block
-                .iter()
-                .map(|&(score, is_below)| score / if is_below { found.lower } else { found.upper });
-            let own = quantile(sized.collect(), (coverage - chance).max(0.5 * coverage));
-            if own.is_finite() {
-                widest = widest.max(own);
-            }
-        }
-        (found.lower, found.upper) = (found.lower * widest, found.upper * widest);
+        let mean = 0.5 * (found.lower + found.upper);
+        found.spread = (members > 1 && mean > 0.0).then(|| spread_factor(coverage) * needed.caution() / mean);
         calibration.outputs.push(found);
+        let shares = |stretches: &[Scores], scale: f64| -> Vec<f64> {
+            stretches.iter().map(|stretch| share_inside(stretch, scale)).collect()
+        };
+        let samples: usize = blocks.iter().map(Vec::len).sum();
+        let effective = (samples as f64 / correlation_time(&blocks, plain)).max(1.0);
+        // The output that the least is known of speaks for all.
+        if output == 0 || effective < calibration.effective_samples {
+            calibration.effective_samples = effective;
+            calibration.block_coverage = shares(&blocks, plain);
+            calibration.cut_coverage = shares(&cuts, plain);
+        }
+        let all: Vec<Scores> = blocks.into_iter().chain(cuts).collect();
+        if let Some(expected) = typical_range(shares(&all, needed.scale()))
+            && expected.0 < least_expected
+        {
+            least_expected = expected.0;
+            calibration.expected = Some(expected);
+        }
     }
     calibration
+}
+
+/// What scales held-out stretches of one output need, as logarithms.
+struct Needed {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Needed {
+    fn of(blocks: &[Scores], cuts: &[Scores], coverage: f64) -> Self {
+        let logarithms = |stretches: &[Scores]| -> Vec<f64> {
+            let needed = |stretch: &Scores| quantile(stretch.iter().map(|score| score.0).collect(), coverage);
+            let needed = stretches.iter().map(needed);
+            // Nothing can be said of no errors at all.
+            needed.filter(|&scale| scale > 0.0).map(f64::ln).collect()
+        };
+        let (blocks, cuts) = (logarithms(blocks), logarithms(cuts));
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let of_blocks = mean(&blocks);
+        let growth = match blocks.is_empty() || cuts.is_empty() {
+            true => 0.0,
+            false => (mean(&cuts) - of_blocks).clamp(CUTS_AGAINST_BLOCKS.0, CUTS_AGAINST_BLOCKS.1),
+        };
+        let all: Vec<f64> = blocks.into_iter().chain(cuts).collect();
+        let deviation = standard_error(&all) * (all.len() as f64).sqrt();
+        Self {
+            mean: of_blocks + 0.5 * growth,
+            deviation: deviation.min(MOST_DIFFERENT),
+        }
+    }
+
+    /// By how much more than the mean a band is scaled.
+    fn caution(&self) -> f64 {
+        (CAUTION * self.deviation).exp()
+    }
+
+    fn scale(&self) -> f64 {
+        self.mean.exp() * self.caution()
+    }
+}
+
+/// The least and the greatest of some shares but for one at either end; none of fewer than five.
+fn typical_range(mut shares: Vec<f64>) -> Option<(f64, f64)> {
+    shares.sort_by(f64::total_cmp);
+    let count = shares.len();
+    (count >= 5).then(|| (shares[1], shares[count - 2]))
 }
 
 fn scores(block: &BlockScores, floor: f64) -> Scores {
@@ -105,7 +167,12 @@ fn scaling(scores: &[Scores], floor: f64, level: f64) -> Scaling {
     } else {
         (common, common)
     };
-    Scaling { lower, upper, floor }
+    Scaling {
+        lower,
+        upper,
+        floor,
+        spread: None,
+    }
 }
 
 fn share_inside(block: &Scores, scale: f64) -> f64 {
@@ -204,30 +271,76 @@ mod tests {
         (0..samples).map(|_| next()).collect()
     }
 
-    #[test]
-    fn independent_normal_errors_get_the_normal_quantile() {
-        let blocks = vec![(0..5).map(|seed| block(correlated(2000, 0.0, seed))).collect()];
-        let found = calibrate(&blocks, &[0.0], 0.9);
-        // 1.645, and a little more for the raised level: d quantile = d level / density ≈ 0.004 / 0.206.
-        let scale = found.outputs[0].upper;
-        assert!((scale - 1.645).abs() < 0.1, "{scale}");
-        assert!(found.level > 0.9 && found.level < 0.925, "{}", found.level);
-        assert!(found.effective_samples > 5000.0);
+    fn of_blocks(blocks: &[Vec<BlockScores>]) -> Calibration {
+        calibrate((blocks, &[]), &[0.0], 0.9, 1)
     }
 
     #[test]
-    fn correlated_errors_raise_the_level() {
+    fn independent_normal_errors_get_the_normal_quantile() {
+        let blocks = vec![(0..5).map(|seed| block(correlated(2000, 0.0, seed))).collect()];
+        let found = of_blocks(&blocks);
+        // 1.645, and a little more for how blocks of 2000 samples differ.
+        let scale = found.outputs[0].upper;
+        assert!((scale - 1.645).abs() < 0.1, "{scale}");
+        assert!(found.effective_samples > 5000.0);
+        assert_eq!((found.blocks, found.cuts, found.outputs[0].spread), (5, 0, None));
+    }
+
+    #[test]
+    fn stretches_that_differ_widen_the_band() {
+        let sized = |sizes: [f64; 5]| {
+            let stretch = |size: f64| block(correlated(2000, 0.5, 7).iter().map(|e| size * e).collect());
+            vec![sizes.map(stretch).to_vec()]
+        };
+        // The same needs on the average, as logarithms.
+        let alike = of_blocks(&sized([1.0; 5])).outputs[0].upper;
+        let found = of_blocks(&sized([0.25, 0.5, 1.0, 2.0, 4.0]));
+        assert!(
+            found.outputs[0].upper > 1.8 * alike,
+            "{} {alike}",
+            found.outputs[0].upper
+        );
+        let (least, most) = found.expected.expect("five blocks");
+        assert!(least < 0.95 && most > 0.99, "{least} {most}");
+    }
+
+    #[test]
+    fn correlated_errors_are_worth_few_samples() {
         let blocks = vec![(0..5).map(|seed| block(correlated(100, 0.97, 10 + seed))).collect()];
-        let found = calibrate(&blocks, &[0.0], 0.9);
-        assert!(found.effective_samples < 150.0, "{}", found.effective_samples);
-        assert!(found.level > 0.92 && found.level <= 0.97, "{}", found.level);
+        let effective = of_blocks(&blocks).effective_samples;
+        assert!(effective < 150.0, "{effective}");
+    }
+
+    #[test]
+    fn cuts_say_how_errors_grow_beyond_the_data() {
+        let alike = |factor: f64| {
+            (0..5).map(move |seed| block(correlated(2000, 0.0, seed).iter().map(|e| factor * e).collect()))
+        };
+        let blocks = vec![alike(1.0).collect::<Vec<_>>()];
+        let with_cuts = |factor: f64| {
+            let cuts = vec![alike(factor).collect::<Vec<_>>()];
+            calibrate((&blocks, &cuts), &[0.0], 0.9, 6).outputs[0]
+        };
+        let (same, twice) = (with_cuts(1.0), with_cuts(2.0));
+        // Half the logarithm of 2, and the standard deviation of five zeros and five ln 2 times 0.7.
+        let expected = 2.0_f64.sqrt() * (0.7 * 2.0_f64.ln() * 0.5 * (10.0_f64 / 9.0).sqrt()).exp();
+        assert!(
+            (twice.upper / same.upper / expected - 1.0).abs() < 0.02,
+            "{}",
+            twice.upper / same.upper
+        );
+        // Where all agree, members that disagree widen the band by the normal quantile of their deviations.
+        let reach = same.spread.expect("six members") * same.upper;
+        assert!((reach - 1.645).abs() < 0.05, "{reach}");
+        // However wild cuts are, they count for e at the most.
+        assert!(with_cuts(1e9).upper < 1.01 * same.upper * (0.5_f64 + 0.7).exp());
     }
 
     #[test]
     fn errors_on_one_side_get_unequal_sides() {
         let one_sided = |seed| correlated(2000, 0.0, seed).iter().map(|e| e.abs()).collect();
         let blocks = vec![(0..5).map(|seed| block(one_sided(seed))).collect()];
-        let Scaling { lower, upper, .. } = calibrate(&blocks, &[0.0], 0.9).outputs[0];
+        let Scaling { lower, upper, .. } = of_blocks(&blocks).outputs[0];
         // Nothing is ever below; the upper side is missed by 5 % of |z|: 1.96, and a little more for the raised level.
         assert!(lower < 1e-12 && (upper - 1.96).abs() < 0.1, "{lower} {upper}");
     }

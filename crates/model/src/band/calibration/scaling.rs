@@ -1,5 +1,7 @@
 //! Scales of the two sides of a band.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 
 use crate::band::prediction::Band;
@@ -16,6 +18,10 @@ pub struct Scaling {
     pub upper: f64,
     /// Least distance of a bound from the point prediction before the factor, in the output's unit, ≥ 0.
     pub floor: f64,
+    /// How many standard deviations of the members' predictions a side reaches before floor and factor; without it as many as
+    /// the coverage's normal quantile. Of models with several members alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
 }
 
 impl Scaling {
@@ -31,8 +37,8 @@ impl Scaling {
 
 /// What held-out blocks said about a band, and the scaling that follows from it.
 ///
-/// **What it is.** A quantile of errors of free runs over blocks that the simulating model had not been fitted on, at a
-/// level raised for how little independent information such correlated errors hold.
+/// **What it is.** Quantiles of errors of free runs over stretches that the simulating model had not been fitted on, and how much
+/// they differ ([`calibrate`](crate::calibrate)).
 ///
 /// **What it is not.** A guarantee: that would need exchangeable errors, and those of a simulation are correlated and
 /// drift with the plant.
@@ -41,19 +47,59 @@ impl Scaling {
 pub struct Calibration {
     /// Per output.
     pub outputs: Vec<Scaling>,
-    /// The quantile level used, at least the coverage asked for.
+    /// The quantile level used, at least the coverage asked for; versions up to 0.1 raised it.
     pub level: f64,
     /// Held-out blocks.
     pub blocks: usize,
-    /// Aligned samples in them.
+    /// Cuts of the record, one side of each fitted and the other judged.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cuts: usize,
+    /// Aligned samples in the blocks.
     pub samples: usize,
     /// How many independent samples would tell as much.
     pub effective_samples: f64,
-    /// Share inside the unraised band, block by block: what drift does to coverage.
+    /// Share inside a band sized by all blocks together, block by block: what drift does to coverage.
     pub block_coverage: Vec<f64>,
+    /// The same of every cut: what extrapolation does to coverage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut_coverage: Vec<f64>,
+    /// Between which shares the coverage of the band as it is lies in blocks and cuts, all but the worst and the best; of several
+    /// outputs the one with the least. None where there are too few to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<(f64, f64)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(cuts: &usize) -> bool {
+    *cuts == 0
 }
 
 impl Calibration {
+    /// Where the width of the band comes from and what to expect of it, for people.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let cuts = match self.cuts {
+            0 => String::new(),
+            1 => " and beyond 1 cut".to_owned(),
+            cuts => format!(" and beyond {cuts} cuts of the record"),
+        };
+        let mut words = format!(
+            "The band is sized by errors on data that the fits had not seen: {} samples in {} blocks, worth about {:.0} independent \
+             ones{cuts}.",
+            self.samples, self.blocks, self.effective_samples
+        );
+        let percent = |share: f64| 100.0 * share;
+        if let Some((least, most)) = self.expected {
+            let (least, most) = (percent(least), percent(most));
+            let _ = write!(
+                words,
+                " Of those stretches, all but the best and the worst have {least:.0} to {most:.0} % inside; expect as much of new \
+                 data like them."
+            );
+        }
+        words
+    }
+
     /// Scales a band in place.
     pub(crate) fn apply(&self, band: &mut Band) {
         let Band {
@@ -75,9 +121,10 @@ impl Calibration {
         }
         let sound = |value: f64| value.is_finite() && value >= 0.0;
         for scaling in &self.outputs {
-            if !(sound(scaling.lower) && sound(scaling.upper) && sound(scaling.floor)) {
+            let spread = scaling.spread.unwrap_or(0.0);
+            if !(sound(scaling.lower) && sound(scaling.upper) && sound(scaling.floor) && sound(spread)) {
                 return Err(format!(
-                    "its calibration has lower {}, upper {} and floor {}, expected numbers, none negative",
+                    "its calibration has lower {}, upper {}, floor {} and spread {spread}, expected numbers, none negative",
                     scaling.lower, scaling.upper, scaling.floor
                 ));
             }
@@ -99,6 +146,7 @@ mod tests {
             lower: 2.0,
             upper: 0.5,
             floor: 0.25,
+            spread: None,
         };
         let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a - c).abs() < 1e-15 && (b - d).abs() < 1e-15;
         assert!(near(scaling.bounds(0.0, 1.0, 3.0), (-1.0, 2.0)));
@@ -113,18 +161,23 @@ mod tests {
                 lower: 1.0,
                 upper: 1.0,
                 floor: 0.0,
+                spread: None,
             }],
             level: 0.9,
             blocks: 5,
             samples: 100,
             effective_samples: 20.0,
             block_coverage: vec![0.9; 5],
+            cuts: 0,
+            cut_coverage: Vec::new(),
+            expected: None,
         };
         assert_eq!(good.check(1), Ok(()));
         assert!(good.check(2).is_err());
         for break_it in [
             |c: &mut Calibration| c.outputs[0].lower = -1.0,
             |c: &mut Calibration| c.outputs[0].floor = f64::NAN,
+            |c: &mut Calibration| c.outputs[0].spread = Some(-1.0),
             |c: &mut Calibration| c.level = 1.5,
         ] {
             let mut bad = good.clone();

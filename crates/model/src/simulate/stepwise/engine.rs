@@ -29,11 +29,11 @@ macro_rules! each {
 
 impl Engine {
     pub(super) fn new(model: &Model) -> Result<Self> {
-        let coverage = model.config().coverage;
+        let factors = model.interface().spread_factors(model.config().coverage);
         Ok(match model.body() {
-            Body::F32(Networks::Interval(members)) => Self::F32(IntervalNetworks::new(members, coverage)),
-            Body::F64(Networks::Interval(members)) => Self::F64(IntervalNetworks::new(members, coverage)),
-            Body::Linear(arx) => Self::Linear(Linear::new(arx, model.interface())),
+            Body::F32(Networks::Interval(members)) => Self::F32(IntervalNetworks::new(members, factors)),
+            Body::F64(Networks::Interval(members)) => Self::F64(IntervalNetworks::new(members, factors)),
+            Body::Linear(arx) => Self::Linear(Linear::new(arx, model.interface(), factors)),
             Body::F32(Networks::Gaussian(_)) | Body::F64(Networks::Gaussian(_)) => {
                 return Err(ModelError::NotStepwise { model: model.kind() });
             }

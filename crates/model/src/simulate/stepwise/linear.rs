@@ -1,45 +1,58 @@
-//! ARX, step by step.
+//! ARX, one model or the mean of several, step by step.
 
 use intervalid_data::{ArxModel, DIVERGED, Regressor};
 
 use super::history::InputTaps;
 use super::state::MemberState;
+use crate::family::ensemble::mean_bounds;
 use crate::family::linear::ArxWithBand;
 use crate::interface::ModelInterface;
 
-/// An ARX model with its regressor.
+/// ARX models that run side by side on the same inputs.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
-    arx: ArxModel,
     half_width: Vec<f64>,
     inputs: InputTaps<f64>,
     layout: Regressor,
+    members: Vec<Member>,
+    /// Factors of the widening where members disagree, one per output.
+    spread: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    arx: ArxModel,
     regressor: Vec<f64>,
     prediction: Vec<f64>,
-    /// Whether the run has stayed in range.
+    /// Whether the run has stayed in range; a runaway is left out until the next start.
     is_sound: bool,
 }
 
 impl Linear {
-    pub(super) fn new(model: &ArxWithBand, interface: &ModelInterface) -> Self {
+    pub(super) fn new(model: &ArxWithBand, interface: &ModelInterface, spread: Vec<f64>) -> Self {
         let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
-        let arx = model.arx.clone();
-        let layout = Regressor::new(arx.lags, inputs, outputs);
+        let layout = Regressor::new(model.lags(), inputs, outputs);
+        let member = |arx: &ArxModel| Member {
+            arx: arx.clone(),
+            regressor: vec![0.0; layout.len()],
+            prediction: vec![0.0; outputs],
+            is_sound: true,
+        };
         Self {
             half_width: model.half_width.clone(),
             inputs: InputTaps::new(layout),
-            regressor: vec![0.0; layout.len()],
             layout,
-            prediction: vec![0.0; outputs],
-            is_sound: true,
-            arx,
+            members: model.members.iter().map(member).collect(),
+            spread,
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.inputs.clear();
-        self.regressor.fill(0.0);
-        self.is_sound = true;
+        for member in &mut self.members {
+            member.regressor.fill(0.0);
+            member.is_sound = true;
+        }
     }
 
     pub(super) fn push_inputs(&mut self, interface: &ModelInterface, sample: &[f64]) {
@@ -50,37 +63,63 @@ impl Linear {
 
     pub(super) fn push_measured(&mut self, interface: &ModelInterface, sample: &[f64], replace: bool) {
         let scales = &interface.normaliser.outputs;
-        let measured = scales.iter().zip(sample).map(|(scale, &y)| scale.to_normalised(y));
-        if replace {
-            self.regressor.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
-        } else {
-            self.layout.push_outputs(measured, &mut self.regressor);
+        for Member { regressor, .. } in &mut self.members {
+            let measured = scales.iter().zip(sample).map(|(scale, &y)| scale.to_normalised(y));
+            if replace {
+                regressor.iter_mut().zip(measured).for_each(|(to, y)| *to = y);
+            } else {
+                self.layout.push_outputs(measured, regressor);
+            }
         }
     }
 
-    /// One step on the inputs pushed last; false when it has left every sensible range.
+    /// One step on the inputs pushed last; false when no member is left in range.
     pub(super) fn step(&mut self, interface: &ModelInterface, bounds: &mut [[f64; 3]]) -> bool {
-        self.inputs.write(&mut self.regressor);
-        self.arx.step(&self.regressor, &mut self.prediction);
-        self.is_sound = !self.prediction.iter().any(|y| y.is_nan() || y.abs() > DIVERGED);
-        for (output, bounds) in bounds.iter_mut().enumerate() {
-            let y = interface.normaliser.output_to_physical(output, self.prediction[output]);
-            let width = self.half_width[output];
-            *bounds = [y - width, y, y + width];
+        for member in self.members.iter_mut().filter(|member| member.is_sound) {
+            let Member {
+                arx,
+                regressor,
+                prediction,
+                is_sound,
+            } = member;
+            self.inputs.write(regressor);
+            arx.step(regressor, prediction);
+            *is_sound = !prediction.iter().any(|y| y.is_nan() || y.abs() > DIVERGED);
+            self.layout.push_outputs(prediction.iter().copied(), regressor);
         }
-        self.layout
-            .push_outputs(self.prediction.iter().copied(), &mut self.regressor);
-        self.is_sound
+        let is_single = self.members.len() == 1;
+        let sound = |member: &&Member| member.is_sound || is_single;
+        let count = self.members.iter().filter(sound).count();
+        if count == 0 {
+            return false;
+        }
+        for (output, bounds) in bounds.iter_mut().enumerate() {
+            let width = self.half_width[output];
+            let of = |member: &Member| {
+                let y = interface
+                    .normaliser
+                    .output_to_physical(output, member.prediction[output]);
+                [y - width, y, y + width]
+            };
+            *bounds = match is_single {
+                true => of(&self.members[0]),
+                false => mean_bounds(count, self.spread[output], |member| {
+                    let nth = self.members.iter().filter(sound).nth(member);
+                    nth.map_or([f64::NAN; 3], of)
+                }),
+            };
+        }
+        self.members.iter().any(|member| member.is_sound)
     }
 
     pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {
-        let member = MemberState {
-            is_sound: self.is_sound,
-            outputs: self.regressor[..self.layout.output_len()].to_vec(),
+        let members = self.members.iter().map(|member| MemberState {
+            is_sound: member.is_sound,
+            outputs: member.regressor[..self.layout.output_len()].to_vec(),
             h: Vec::new(),
             c: Vec::new(),
-        };
-        (self.inputs.save(), vec![member])
+        });
+        (self.inputs.save(), members.collect())
     }
 
     /// Whether a saved state has the sizes of this model.
@@ -88,14 +127,14 @@ impl Linear {
         let sized = |saved: &MemberState| {
             saved.outputs.len() == self.layout.output_len() && saved.h.is_empty() && saved.c.is_empty()
         };
-        inputs.len() == self.inputs.len() && members.len() == 1 && members.iter().all(sized)
+        inputs.len() == self.inputs.len() && members.len() == self.members.len() && members.iter().all(sized)
     }
 
     pub(super) fn restore(&mut self, inputs: &[f64], members: &[MemberState]) {
         self.inputs.restore(inputs);
-        for saved in members {
-            self.is_sound = saved.is_sound;
-            self.regressor[..saved.outputs.len()].copy_from_slice(&saved.outputs);
+        for (member, saved) in self.members.iter_mut().zip(members) {
+            member.is_sound = saved.is_sound;
+            member.regressor[..saved.outputs.len()].copy_from_slice(&saved.outputs);
         }
     }
 }

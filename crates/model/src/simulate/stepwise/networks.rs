@@ -5,7 +5,7 @@ use intervalid_interval::Real;
 
 use super::history::InputTaps;
 use super::state::MemberState;
-use crate::family::ensemble::{mean_bounds, spread_factor};
+use crate::family::ensemble::mean_bounds;
 use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::network::{IntervalStepper, Stepper};
@@ -16,8 +16,8 @@ pub(super) struct IntervalNetworks<T> {
     layout: Regressor,
     inputs: InputTaps<T>,
     members: Vec<Member<T>>,
-    /// z_α of the widening where members disagree.
-    spread: f64,
+    /// Factors of the widening where members disagree, one per output.
+    spread: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ struct Member<T> {
 }
 
 impl<T: Real> IntervalNetworks<T> {
-    pub(super) fn new(members: &[IntervalNetwork<T>], coverage: f64) -> Self {
+    pub(super) fn new(members: &[IntervalNetwork<T>], spread: Vec<f64>) -> Self {
         let architecture = &members[0].architecture;
         let layout = architecture.regressor();
         let member = |network: &IntervalNetwork<T>| Member {
@@ -46,7 +46,7 @@ impl<T: Real> IntervalNetworks<T> {
             layout,
             inputs: InputTaps::new(layout),
             members: members.iter().map(member).collect(),
-            spread: spread_factor(coverage),
+            spread,
         }
     }
 
@@ -122,7 +122,7 @@ impl<T: Real> IntervalNetworks<T> {
             return false;
         }
         for (output, bounds) in bounds.iter_mut().enumerate() {
-            *bounds = mean_bounds(count, self.spread, |member| {
+            *bounds = mean_bounds(count, self.spread[output], |member| {
                 let nth = self.members.iter().filter(sound).nth(member);
                 nth.map_or([f64::NAN; 3], |member| member.physical[output])
             });

@@ -83,6 +83,7 @@ fn calibration(outputs: usize) -> Calibration {
         lower: 1.3 + output as f64,
         upper: 0.8,
         floor: 0.05,
+        spread: Some(0.7 + output as f64),
     };
     Calibration {
         outputs: (0..outputs).map(scaling).collect(),
@@ -91,6 +92,9 @@ fn calibration(outputs: usize) -> Calibration {
         samples: 10,
         effective_samples: 10.0,
         block_coverage: vec![0.9],
+        cuts: 0,
+        cut_coverage: Vec::new(),
+        expected: None,
     }
 }
 
@@ -138,8 +142,27 @@ fn ensembles_and_arx_step_like_their_records() {
         assert_same(&model, &dataset, &whole, "ensemble");
         let calibrated = model.calibrated(Some(calibration(recipe.outputs))).unwrap();
         assert_same(&calibrated, &dataset, &segment(20, 60), "ensemble");
-        assert_same(&linear(&recipe), &dataset, &whole, "arx");
+        let linear = linear(&recipe);
+        assert_same(&linear, &dataset, &whole, "arx");
+        let averaged = averaged_arx(&linear, &dataset);
+        assert_eq!(averaged.members(), 3);
+        assert_same(&averaged, &dataset, &whole, "mean of arx");
+        let calibrated = averaged.calibrated(Some(calibration(recipe.outputs))).unwrap();
+        assert_same(&calibrated, &dataset, &segment(20, 60), "mean of arx");
     }
+}
+
+/// Three linear models that differ a little.
+fn averaged_arx(model: &Model, dataset: &Dataset) -> Model {
+    let (arx, half_width) = model.arx().unwrap();
+    let like = |share: f64| {
+        let mut arx = arx[0].clone();
+        arx.coefficients.iter_mut().flatten().for_each(|value| *value *= share);
+        arx
+    };
+    let members = [1.0, 0.97, 0.9].map(like).to_vec();
+    let normaliser = model.interface().normaliser.clone();
+    Model::from_arx(dataset, normaliser, members, half_width.to_vec(), model.config())
 }
 
 fn linear(recipe: &Recipe) -> Model {
@@ -335,7 +358,7 @@ fn an_unstable_arx_diverges_like_a_network() {
         initial: recipe.initial,
         ..FitConfig::default()
     };
-    let model = Model::from_arx(&dataset, normaliser, arx, vec![0.1; outputs], &config);
+    let model = Model::from_arx(&dataset, normaliser, vec![arx], vec![0.1; outputs], &config);
     let band = model.simulate(&dataset, &whole).unwrap().remove(0);
     let step = band.diverged_at.unwrap();
     assert!(step > 3 && step < 20 && band.len() == step, "{band:?}");
