@@ -20,18 +20,20 @@ pub enum Warning {
         /// Experiments that resulted.
         experiments: usize,
     },
-    /// The file had gaps in its times and was split there.
+    /// The file had gaps in its times, or times that did not rise, and was split there.
     SplitAtTimeGaps {
         /// File name.
         file: String,
         /// Column of times.
         column: String,
-        /// How many.
+        /// How many gaps.
         gaps: usize,
-        /// Seconds of the longest one.
+        /// Seconds of the longest gap; 0 where there is none.
         longest: f64,
         /// Seconds between samples.
         step: f64,
+        /// Times that are not after the one before.
+        backwards: usize,
     },
     /// Samples were resampled by their times.
     Resampled {
@@ -124,13 +126,27 @@ impl fmt::Display for Warning {
                 gaps,
                 longest,
                 step,
-            } => write!(
-                f,
-                "{}: {gaps} gap(s) in column '{}', the longest of {longest} s where {step} s are usual: a new experiment \
-                 starts after each",
-                name(file),
-                name(column)
-            ),
+                backwards,
+            } => {
+                write!(f, "{}: ", name(file))?;
+                if *gaps > 0 {
+                    let column = name(column);
+                    write!(
+                        f,
+                        "{gaps} gap(s) in column '{column}', the longest of {longest} s where {step} s are usual: a new \
+                         experiment starts after each"
+                    )?;
+                }
+                if *backwards > 0 {
+                    let (separator, column) = (if *gaps > 0 { "; " } else { "" }, name(column));
+                    write!(
+                        f,
+                        "{separator}{backwards} time(s) in column '{column}' not after the one before: a new experiment \
+                         starts at each"
+                    )?;
+                }
+                Ok(())
+            }
             Self::Resampled {
                 file,
                 column,

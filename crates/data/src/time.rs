@@ -76,15 +76,20 @@ impl Moment {
         }
     }
 
-    /// The moment `seconds` later, dates to the microsecond: a step that was measured has no more digits.
+    /// The moment `seconds` later, dates to the microsecond: a step that was measured has no more digits. Dates end with
+    /// the years that nanoseconds can count, 1678 and 2262.
     #[must_use]
     pub fn after(self, seconds: f64) -> Self {
         match self {
             Self::Seconds(start) => Self::Seconds(start + seconds),
-            Self::Date { nanoseconds, universal } => Self::Date {
-                nanoseconds: nanoseconds.saturating_add((seconds * 1e6).round() as i64 * 1000),
-                universal,
-            },
+            Self::Date { nanoseconds, universal } => {
+                let later = ((seconds * 1e6).round() as i128).saturating_mul(1000);
+                let later = later.saturating_add(i128::from(nanoseconds));
+                Self::Date {
+                    nanoseconds: later.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+                    universal,
+                }
+            }
         }
     }
 
@@ -208,5 +213,20 @@ mod tests {
         assert_eq!(axis.at(2).to_string(), "2024-03-01T00:00:00");
         assert_eq!(axis.at(2).seconds_since(axis.start), Some(1.0));
         assert_eq!(axis.at(2).seconds_since(Moment::Seconds(0.0)), None);
+    }
+
+    #[test]
+    fn moments_beyond_the_calendar_stay_at_its_end() {
+        let start = Moment::parse_date("2024-03-01").expect("a date");
+        for seconds in [1e10, 1e13, f64::INFINITY] {
+            assert_eq!(
+                start.after(seconds),
+                Moment::from_nanoseconds(i64::MAX.into(), false).expect("a date")
+            );
+        }
+        assert_eq!(
+            start.after(-1e13),
+            Moment::from_nanoseconds(i64::MIN.into(), false).expect("a date")
+        );
     }
 }

@@ -311,6 +311,31 @@ pub enum FileProblem {
         /// The cell.
         found: String,
     },
+    /// A column of times whose numbers are in another unit.
+    #[error(
+        "time column '{}': '{}' is not a unit of time: expected ns, us, ms, s, min, h or d",
+        display_name(column),
+        display_name(found)
+    )]
+    UnitOfTime {
+        /// Column name.
+        column: String,
+        /// The unit.
+        found: String,
+    },
+    /// A step that makes too many samples.
+    #[error(
+        "resampling to a step of {step} s makes {found} values of the chosen columns, expected at most {limit}: take a \
+         longer step, or allow more values"
+    )]
+    TooManyResampled {
+        /// Seconds between samples.
+        step: f64,
+        /// Values of the chosen columns after resampling.
+        found: u64,
+        /// The most that are made.
+        limit: u64,
+    },
     /// Samples that are not evenly spaced.
     #[error(
         "{position}, time column '{}': {found} s after the sample before, where {step} s are usual ({irregular} of \

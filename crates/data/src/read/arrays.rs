@@ -11,9 +11,8 @@ use crate::read::columns::{Selection, TimeChoice};
 use crate::read::header::{Header, split_unit};
 use crate::read::limit::Limit;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
-use crate::read::sampling::TimeColumn;
 use crate::read::table::{Labels, Table, check_value};
-use crate::time::Moment;
+use crate::read::times::{TimeCell, Times};
 
 /// More columns than this in one array are a sign of a transposed or damaged file.
 const MOST_COLUMNS: u64 = 10_000;
@@ -114,8 +113,8 @@ pub(super) fn read_table(
             .map(|column| source.arrays()[places[column].0].rows);
         time.is_asked || (array.unusable.is_none() && Some(array.rows) == channel)
     };
-    let time = selection.time.filter(is_usable);
-    let time_column = time.map(|time| time.column);
+    let time = selection.time.clone().filter(is_usable);
+    let time_column = time.as_ref().map(|time| time.column);
     let chosen: Vec<usize> = selection
         .channels()
         .chain(selection.experiment)
@@ -157,12 +156,17 @@ pub(super) fn read_table(
             columns[slot] = column;
         }
     }
-    let time = match time {
-        Some(time) => {
-            let column = columns.pop().unwrap_or_default();
-            Some(seconds_column(file, &header, &time, column, options.missing)?)
+    let (time, warning) = match time {
+        Some(choice) => {
+            let mut times = Times::new(file, &header, choice, options);
+            for (row, value) in columns.pop().unwrap_or_default().into_iter().enumerate() {
+                times.push(TimeCell::Number(value), Position::Row(row as u64 + 1), || {
+                    value.to_string()
+                })?;
+            }
+            times.finish()?
         }
-        None => None,
+        None => (None, None),
     };
     let mut labels = Labels::default();
     if selection.experiment.is_some() {
@@ -182,25 +186,9 @@ pub(super) fn read_table(
         time,
         first_row: Some(Position::Row(1)),
         available: header.full.clone(),
-        warnings: Vec::new(),
+        warnings: warning.into_iter().collect(),
     };
     Ok((header, selection, table))
-}
-
-/// A column of numbers as times.
-pub(super) fn seconds_column(
-    file: &str,
-    header: &Header,
-    choice: &TimeChoice,
-    values: Vec<f64>,
-    policy: MissingPolicy,
-) -> Result<TimeColumn, DataError> {
-    let mut time = TimeColumn::new(header.full[choice.column].clone());
-    for (row, value) in values.into_iter().enumerate() {
-        let value = check_value(value, policy, file, &time.name, Position::Row(row as u64 + 1))?;
-        time.push((!value.is_nan()).then_some(Moment::Seconds(value * choice.factor)));
-    }
-    Ok(time)
 }
 
 /// Checks the samples of all columns.

@@ -7,7 +7,7 @@ use strsim::levenshtein;
 
 use crate::dataset::ChannelKind;
 use crate::error::{DataError, FileProblem};
-use crate::read::header::{Header, time_factor};
+use crate::read::header::{Header, TimeUnit, guessed_time_unit, time_unit};
 use crate::read::options::ReadOptions;
 
 /// Indices of the chosen columns in a file's list.
@@ -20,11 +20,11 @@ pub(super) struct Selection {
 }
 
 /// The column that says when samples were taken.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct TimeChoice {
     pub(super) column: usize,
-    /// Seconds per unit of its numbers.
-    pub(super) factor: f64,
+    /// How its numbers count.
+    pub(super) unit: TimeUnit,
     /// Whether the user named it; otherwise its name did.
     pub(super) is_asked: bool,
 }
@@ -63,17 +63,17 @@ impl Selection {
                 }
                 Some(TimeChoice {
                     column,
-                    factor: time_factor(&header.full[column]).unwrap_or(1.0),
+                    unit: time_unit(&header.full[column]),
                     is_asked: true,
                 })
             }
             None => (0..header.len())
                 .filter(|column| !seen.contains(column) && Some(*column) != experiment)
                 .find_map(|column| {
-                    let factor = time_factor(&header.full[column])?;
+                    let unit = guessed_time_unit(&header.full[column])?;
                     Some(TimeChoice {
                         column,
-                        factor,
+                        unit,
                         is_asked: false,
                     })
                 }),
@@ -234,7 +234,7 @@ mod tests {
                 experiment: None,
                 time: Some(TimeChoice {
                     column: 0,
-                    factor: 1.0,
+                    unit: TimeUnit::Unsaid,
                     is_asked: false
                 }),
             }

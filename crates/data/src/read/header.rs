@@ -51,14 +51,10 @@ impl Header {
         &self.bare[column]
     }
 
-    pub(super) fn unit(&self, column: usize) -> Option<&str> {
-        self.units[column].as_deref()
-    }
-
     /// Units from a row below the names; those in brackets stand nearer to the name and win.
     pub(super) fn add_units(&mut self, row: &[String]) {
         for (unit, cell) in self.units.iter_mut().zip(row) {
-            let cell = cell.trim_matches(['[', ']', '(', ')']).trim();
+            let cell = without_brackets(cell);
             if unit.is_none() && !cell.is_empty() && cell != "-" {
                 *unit = Some(cell.to_owned());
             }
@@ -100,41 +96,82 @@ const TIME_NAMES: [&str; 14] = [
     "tiempo",
 ];
 
-/// Seconds per unit of a column of times, if its name says that it is one.
-pub(super) fn time_factor(full: &str) -> Option<f64> {
+/// How the numbers of a column of times count.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TimeUnit {
+    /// Nothing says so: seconds.
+    Unsaid,
+    /// So many seconds each.
+    Seconds(f64),
+    /// Something that is no unit of time. Dates in such a column have a meaning all the same, as in `Timestamp (UTC)`.
+    Other(String),
+}
+
+impl TimeUnit {
+    /// What a unit in brackets or in a row of units says.
+    pub(super) fn new(unit: &str) -> Self {
+        match (without_brackets(unit), seconds_per(unit)) {
+            ("" | "-", _) => Self::Unsaid,
+            (_, Some(seconds)) => Self::Seconds(seconds),
+            (unit, None) => Self::Other(unit.to_owned()),
+        }
+    }
+}
+
+/// A name without its unit, in lower case and with blanks between words, and what the unit says.
+fn split_time_unit(full: &str) -> (String, TimeUnit) {
+    let name = full.trim();
+    if let Some((bare, unit)) = name
+        .strip_suffix([']', ')'])
+        .and_then(|name| name.rsplit_once(['[', '(']))
+    {
+        return (words(bare), TimeUnit::new(unit));
+    }
+    // `time_ms`, `t_s`: a last word that is no unit of time belongs to the name.
+    let name = words(name);
+    match name.rsplit_once(' ').map(|(bare, unit)| (bare, seconds_per(unit))) {
+        Some((bare, Some(seconds))) => (bare.trim().to_owned(), TimeUnit::Seconds(seconds)),
+        _ => (name, TimeUnit::Unsaid),
+    }
+}
+
+fn words(name: &str) -> String {
+    name.trim().to_lowercase().replace(['_', '-'], " ")
+}
+
+/// The unit that the name of a column gives to its times; the user says that it holds times.
+pub(super) fn time_unit(full: &str) -> TimeUnit {
+    split_time_unit(full).1
+}
+
+/// The unit of a column of times, if its name says that it is one.
+pub(super) fn guessed_time_unit(full: &str) -> Option<TimeUnit> {
     let name = full.trim();
     // A capital T is a temperature.
     if name.starts_with('T') && !name[1..].starts_with(|next: char| next.is_ascii_alphabetic()) {
         return None;
     }
-    let name = name.to_lowercase().replace(['_', '-'], " ");
-    let (bare, unit) = match name
-        .strip_suffix([']', ')'])
-        .and_then(|name| name.rsplit_once(['[', '(']))
-    {
-        Some((bare, unit)) => (bare.trim(), Some(unit.trim())),
-        None => (name.as_str(), None),
-    };
-    if TIME_NAMES.contains(&bare) {
-        return unit.map_or(Some(1.0), seconds_per);
-    }
-    // `time_ms`, `t_s`
-    let (bare, unit) = bare.rsplit_once(' ')?;
-    seconds_per(unit).filter(|_| matches!(bare, "t" | "time" | "zeit"))
+    let (bare, unit) = split_time_unit(name);
+    (TIME_NAMES.contains(&bare.as_str()) && !matches!(unit, TimeUnit::Other(_))).then_some(unit)
 }
 
 /// Seconds per unit of time.
-pub(super) fn seconds_per(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "s" | "sec" | "seconds" => 1.0,
-        "ms" => 1e-3,
-        "us" | "µs" | "μs" => 1e-6,
-        "ns" => 1e-9,
-        "min" | "minutes" => 60.0,
-        "h" | "hours" => 3600.0,
-        "d" | "days" => 86400.0,
+fn seconds_per(unit: &str) -> Option<f64> {
+    Some(match without_brackets(unit).to_lowercase().as_str() {
+        "s" | "sec" | "secs" | "second" | "seconds" | "sek" | "sekunden" => 1.0,
+        "ms" | "msec" | "millisecond" | "milliseconds" => 1e-3,
+        "us" | "µs" | "μs" | "microsecond" | "microseconds" => 1e-6,
+        "ns" | "nanosecond" | "nanoseconds" => 1e-9,
+        "min" | "mins" | "minute" | "minutes" | "minuten" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" | "stunden" => 3600.0,
+        "d" | "day" | "days" | "tage" => 86400.0,
         _ => return None,
     })
+}
+
+/// A unit as it stands in brackets or in a row of units.
+fn without_brackets(unit: &str) -> &str {
+    unit.trim().trim_matches(['[', ']', '(', ')']).trim()
 }
 
 #[cfg(test)]
@@ -145,7 +182,9 @@ mod tests {
     fn units_in_brackets_leave_unique_names() {
         let names = ["level [m]", "T [K]", "T [°C]", "[x]", "a[2]", "flow", "flow [l/s]"];
         let header = Header::new(names.iter().map(|name| (*name).to_owned()).collect());
-        let found: Vec<(&str, Option<&str>)> = (0..names.len()).map(|c| (header.name(c), header.unit(c))).collect();
+        let found: Vec<(&str, Option<&str>)> = (0..names.len())
+            .map(|c| (header.name(c), header.units[c].as_deref()))
+            .collect();
         assert_eq!(
             found,
             [
@@ -162,20 +201,38 @@ mod tests {
 
     #[test]
     fn columns_of_times_are_known_by_name() {
-        for (name, factor) in [
-            ("t", Some(1.0)),
-            ("Time (ms)", Some(1e-3)),
-            ("time [min]", Some(60.0)),
-            ("time_s", Some(1.0)),
-            ("Timestamp", Some(1.0)),
-            ("Date Time", Some(1.0)),
+        let seconds = |factor| Some(TimeUnit::Seconds(factor));
+        for (name, unit) in [
+            ("t", Some(TimeUnit::Unsaid)),
+            ("Time (ms)", seconds(1e-3)),
+            ("time [min]", seconds(60.0)),
+            ("time [ MS ]", seconds(1e-3)),
+            ("time_s", seconds(1.0)),
+            ("Timestamp", Some(TimeUnit::Unsaid)),
+            ("Date Time", Some(TimeUnit::Unsaid)),
+            ("seconds", Some(TimeUnit::Unsaid)),
             ("temperature", None),
+            ("elapsed_ms", None),
             ("runtime", None),
             ("T [K]", None),
             ("t [K]", None),
-            ("TIME", Some(1.0)),
+            ("TIME", Some(TimeUnit::Unsaid)),
         ] {
-            assert_eq!(time_factor(name), factor, "{name}");
+            assert_eq!(guessed_time_unit(name), unit, "{name}");
+        }
+    }
+
+    #[test]
+    fn any_name_may_give_the_unit_of_times() {
+        for (name, unit) in [
+            ("elapsed [ms]", TimeUnit::Seconds(1e-3)),
+            ("elapsed ( Min )", TimeUnit::Seconds(60.0)),
+            ("elapsed_ms", TimeUnit::Seconds(1e-3)),
+            ("start_time", TimeUnit::Unsaid),
+            ("elapsed [-]", TimeUnit::Unsaid),
+            ("elapsed [K]", TimeUnit::Other("K".to_owned())),
+        ] {
+            assert_eq!(time_unit(name), unit, "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{DataError, FileProblem};
 use crate::read::options::ReadOptions;
 
 /// Most values that are read from a file unless [`ReadOptions::max_samples`] says otherwise: 1.6 GB of them.
-const MOST_VALUES: u64 = 200_000_000;
+pub(super) const MOST_VALUES: u64 = 200_000_000;
 /// Up to here no ratio is looked at: 80 MB.
 const ALWAYS_FINE: u64 = 10_000_000;
 /// Bytes in memory per byte of the file. Recordings with noise on them stay below 20, a bomb reaches 1000.

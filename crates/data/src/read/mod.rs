@@ -10,16 +10,18 @@ mod npy;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod resample;
 mod rows;
 mod sampling;
 mod sheet;
 mod table;
 mod text;
+mod times;
 
 pub(crate) use columns::closest;
 pub use file::read;
 pub(crate) use file::{Source, read_sources};
 pub(crate) use header::split_unit;
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};
-pub use table::TimedTable;
 pub(crate) use table::timed_experiments;
+pub use table::{SAME_STEP, TimedTable};

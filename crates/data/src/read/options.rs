@@ -69,7 +69,7 @@ pub enum Decimal {
 /// | `name` | stem of the first file | name of the data set |
 /// | `max_samples` | see below | most values that the chosen columns of a `.mat`, `.npz`, `.npy` or `.parquet` file may hold |
 ///
-/// Without `max_samples`, files of more than 200 million values are refused, and so are files of more than 10 million
+/// `max_samples` holds for the values that resampling makes as well, whatever the format. Without it, files of more than 200 million values are refused, and so are files of more than 10 million
 /// values that take a hundred times their size in memory: a small file may hold a great many equal numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -12,11 +12,11 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::check_columns;
 use crate::read::columns::{Selection, TimeChoice};
-use crate::read::header::Header;
+use crate::read::header::{Header, TimeUnit as Unit};
 use crate::read::limit::Limit;
 use crate::read::options::{Position, ReadOptions};
-use crate::read::sampling::TimeColumn;
-use crate::read::table::{Labels, Table, check_value, push};
+use crate::read::table::{Labels, Table, push};
+use crate::read::times::{TimeCell, Times};
 use crate::time::Moment;
 
 /// Records decoded at a time.
@@ -47,14 +47,18 @@ fn read_unguarded(
     let header = Header::new(names);
     let mut selection = Selection::new(file, &header, options)?;
     find_timestamps(&schema, &mut selection, options);
-    let time = selection.time.filter(|time| {
-        let physical = schema.column(time.column).physical_type();
-        time.is_asked || matches!(physical, Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE)
+    let time = selection.time.clone().filter(|time| {
+        let column = schema.column(time.column);
+        let is_number = matches!(
+            column.physical_type(),
+            Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE
+        );
+        time.is_asked || (is_number && column.max_rep_level() == 0)
     });
     let chosen = selection
         .channels()
         .chain(selection.experiment)
-        .chain(time.map(|time| time.column))
+        .chain(time.as_ref().map(|time| time.column))
         .count() as u64;
     // What the file says of its length is a claim: its pages may hold more.
     let claimed = reader.metadata().row_groups().iter().map(|group| group.num_rows());
@@ -103,9 +107,13 @@ fn read_unguarded(
         }
     }
     check_columns(file, &header, &selection, &columns, options.missing)?;
-    let time = match time {
-        Some(choice) => Some(read_time(file, &reader, &header, &choice, rows, options)?),
-        None => None,
+    let (time, warning) = match time {
+        Some(choice) => {
+            let mut times = Times::new(file, &header, choice.clone(), options);
+            read_times(file, &reader, choice.column, rows, &mut times)?;
+            times.finish()?
+        }
+        None => (None, None),
     };
     let table = Table {
         columns,
@@ -113,7 +121,7 @@ fn read_unguarded(
         time,
         first_row: Some(Position::Row(1)),
         available: header.full.clone(),
-        warnings: Vec::new(),
+        warnings: warning.into_iter().collect(),
     };
     Ok((header, selection, table))
 }
@@ -140,55 +148,53 @@ fn find_timestamps(schema: &SchemaDescriptor, selection: &mut Selection, options
     let chosen: Vec<usize> = selection.channels().chain(selection.experiment).collect();
     let column = (0..schema.num_columns())
         .filter(|column| !chosen.contains(column))
-        .find(|column| timestamp_unit(&schema.column(*column)).is_some());
+        .find(|column| {
+            timestamp_unit(&schema.column(*column)).is_some() && schema.column(*column).max_rep_level() == 0
+        });
     selection.time = column.map(|column| TimeChoice {
         column,
-        factor: 1.0,
+        unit: Unit::Unsaid,
         is_asked: false,
     });
 }
 
-fn read_time(
+fn read_times(
     file: &str,
     reader: &SerializedFileReader<File>,
-    header: &Header,
-    choice: &TimeChoice,
+    index: usize,
     rows: usize,
-    options: &ReadOptions,
-) -> Result<TimeColumn, DataError> {
-    let column = reader.metadata().file_metadata().schema_descr().column(choice.column);
+    times: &mut Times<'_>,
+) -> Result<(), DataError> {
+    let column = reader.metadata().file_metadata().schema_descr().column(index);
     let unit = timestamp_unit(&column);
     let universal =
         matches!(column.logical_type_ref(), Some(LogicalType::Timestamp(stamp)) if stamp.is_adjusted_to_u_t_c);
-    let mut time = TimeColumn::new(header.full[choice.column].clone());
-    for_each_value(file, reader, choice.column, |value| {
-        let position = Position::Row(time.seconds.len() as u64 + 1);
-        let moment = match (value, unit) {
-            (Value::Number(number), Some(unit)) => Moment::from_nanoseconds(number as i128 * unit, universal),
-            (Value::Number(number), None) => {
-                let number = check_value(number, options.missing, file, &time.name, position)?;
-                (!number.is_nan()).then_some(Moment::Seconds(number * choice.factor))
-            }
-            (Value::Text(bytes), _) => Moment::parse_date(&String::from_utf8_lossy(bytes)),
-            (Value::Null, _) => None,
+    let mut row = 0;
+    for_each_value(file, reader, index, |value| {
+        row += 1;
+        // More than announced may be more than memory holds.
+        if row > rows {
+            return Err(malformed(file, format!("its columns hold more than their {rows} rows")));
+        }
+        let moment = |moment: Option<Moment>| moment.map_or(TimeCell::Other, TimeCell::Moment);
+        let cell = match (&value, unit) {
+            (Value::Number(number), Some(unit)) => moment(Moment::from_nanoseconds(
+                (*number as i128).saturating_mul(unit),
+                universal,
+            )),
+            (Value::Number(number), None) => TimeCell::Number(*number),
+            (Value::Text(bytes), _) => moment(Moment::parse_date(&String::from_utf8_lossy(bytes))),
+            (Value::Null, _) => TimeCell::Missing,
         };
-        if moment.is_none() {
-            check_value(f64::NAN, options.missing, file, &time.name, position)?;
-        }
-        if !time.push(moment) {
-            return Err(malformed(
-                file,
-                format!("column '{}' mixes dates and numbers", time.name),
-            ));
-        }
-        Ok(())
+        times.push(cell, Position::Row(row as u64), || match value {
+            Value::Number(number) => number.to_string(),
+            Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Value::Null => String::new(),
+        })
     })?;
-    match time.seconds.len() == rows {
-        true => Ok(time),
-        false => Err(malformed(
-            file,
-            format!("its columns have {rows} and {} rows", time.seconds.len()),
-        )),
+    match row == rows {
+        true => Ok(()),
+        false => Err(malformed(file, format!("its columns have {rows} and {row} rows"))),
     }
 }
 

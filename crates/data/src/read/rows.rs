@@ -1,12 +1,11 @@
 //! Rows of cells to columns of numbers: the same for text files and sheets.
 
-use crate::describe::Warning;
 use crate::error::{DataError, FileProblem, NotANumberCause};
 use crate::read::columns::{Selection, TimeChoice};
-use crate::read::header::{Header, seconds_per};
+use crate::read::header::{Header, TimeUnit};
 use crate::read::options::{Decimal, MissingPolicy, Position, ReadOptions};
-use crate::read::sampling::TimeColumn;
 use crate::read::table::{Labels, Table, check_value, push};
+use crate::read::times::{TimeCell, Times};
 use crate::time::Moment;
 
 /// What spreadsheets and historians write where there is no number.
@@ -52,6 +51,7 @@ pub(super) struct Rows<'a> {
     selection: Selection,
     chosen: Vec<usize>,
     table: Table,
+    times: Option<Times<'a>>,
     count: usize,
     /// Where blank rows began that may be the last ones.
     blank: Option<(Position, usize)>,
@@ -85,6 +85,7 @@ impl<'a> Rows<'a> {
             selection,
             chosen,
             table,
+            times: None,
             count: 0,
             blank: None,
             at_top: true,
@@ -121,8 +122,8 @@ impl<'a> Rows<'a> {
             }
             for _ in 0..rows {
                 self.table.columns.iter_mut().for_each(|column| push(column, f64::NAN));
-                if let Some(time) = &mut self.table.time {
-                    time.push(None);
+                if let Some(times) = &mut self.times {
+                    times.push(TimeCell::Missing, position, String::new)?;
                 }
                 self.count += 1;
             }
@@ -145,12 +146,27 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> (Header, Selection, Table) {
-        (self.header, self.selection, self.table)
+    pub(super) fn finish(mut self) -> Result<(Header, Selection, Table), DataError> {
+        if let Some(times) = self.times {
+            let (time, warning) = times.finish()?;
+            self.table.time = time;
+            self.table.warnings.extend(warning);
+        }
+        Ok((self.header, self.selection, self.table))
     }
 
-    /// Whether the row below the names holds units. They stand in all chosen columns that have anything there.
+    /// Whether the row below the names holds units. They stand in all chosen columns that have anything there, and beside no time: a
+    /// row with one is a sample, whatever words a historian writes for its values.
     fn take_units(&mut self, cells: &Cells<'_>) -> bool {
+        let has_date = (0..cells.len()).any(|index| Moment::parse_date(cells.get(index)).is_some());
+        let time = self.selection.time.as_ref().map(|time| cells.get(time.column));
+        if has_date
+            || time
+                .and_then(|cell| number(cell, self.decimal))
+                .is_some_and(f64::is_finite)
+        {
+            return false;
+        }
         let mut found = false;
         for &index in &self.chosen {
             let cell = cells.get(index);
@@ -158,7 +174,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let starts_a_number = cell.starts_with(|first: char| first.is_ascii_digit()) && !cell.starts_with("1/");
-            let is_word = cell != "-" && MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word));
+            let is_word = MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word));
             let is_number = starts_a_number || cell.parse::<f64>().is_ok() || is_decimal_comma(cell);
             if is_word || is_number || cell.chars().count() > LONGEST_UNIT {
                 return false;
@@ -168,10 +184,9 @@ impl<'a> Rows<'a> {
         if found {
             let row: Vec<String> = (0..cells.len()).map(|index| cells.get(index).to_owned()).collect();
             if let Some(time) = &mut self.selection.time
-                && self.header.unit(time.column).is_none()
-                && let Some(factor) = seconds_per(row[time.column].trim_matches(['[', ']', '(', ')']))
+                && time.unit == TimeUnit::Unsaid
             {
-                time.factor = factor;
+                time.unit = TimeUnit::new(&row[time.column]);
             }
             self.header.add_units(&row);
         }
@@ -186,51 +201,24 @@ impl<'a> Rows<'a> {
             let column = (0..cells.len()).filter(is_free).find(is_date);
             self.selection.time = column.map(|column| TimeChoice {
                 column,
-                factor: 1.0,
+                unit: TimeUnit::Unsaid,
                 is_asked: false,
             });
         }
-        if let Some(time) = self.selection.time {
-            self.table.time = Some(TimeColumn::new(self.header.full[time.column].clone()));
-        }
+        let times = |choice| Times::new(self.file, &self.header, choice, self.options);
+        self.times = self.selection.time.clone().map(times);
     }
 
     fn push_time(&mut self, cells: &Cells<'_>, position: Position) -> Result<(), DataError> {
-        let (Some(choice), Some(time)) = (self.selection.time, &mut self.table.time) else {
+        let (Some(choice), Some(times)) = (&self.selection.time, &mut self.times) else {
             return Ok(());
         };
         let cell = cells.get(choice.column);
-        let moment = match number(cell, self.decimal) {
-            Some(value) if value.is_nan() => Ok(None),
-            Some(value) if value.is_finite() => Ok(Some(Moment::Seconds(value * choice.factor))),
-            _ => Moment::parse_date(cell).map(Some).ok_or(()),
+        let found = match number(cell, self.decimal) {
+            Some(value) => TimeCell::Number(value),
+            None => Moment::parse_date(cell).map_or(TimeCell::Other, TimeCell::Moment),
         };
-        let column = &self.header.full[choice.column];
-        if moment == Ok(None) && self.options.missing == MissingPolicy::Error && self.options.resample.is_none() {
-            let column = column.clone();
-            return Err(FileProblem::MissingSample { position, column }.of(self.file));
-        }
-        if moment.is_ok_and(|moment| time.push(moment)) {
-            return Ok(());
-        }
-        let found: String = cell.chars().take(40).collect();
-        let column = column.clone();
-        if choice.is_asked {
-            return Err(FileProblem::NotATime {
-                position,
-                column,
-                found,
-            }
-            .of(self.file));
-        }
-        self.table.warnings.push(Warning::TimeNotUsed {
-            file: self.file.to_owned(),
-            column,
-            position: position.to_string(),
-            found,
-        });
-        (self.selection.time, self.table.time) = (None, None);
-        Ok(())
+        times.push(found, position, || cell.to_owned())
     }
 }
 

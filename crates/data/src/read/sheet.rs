@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use calamine::{Data, Range, Reader, Xlsx, XlsxError, open_workbook};
+use calamine::{Cell, Data, DataRef, Range, Reader, Xlsx, XlsxError, open_workbook};
 
 use crate::error::{DataError, FileProblem};
 use crate::read::columns::Selection;
@@ -19,6 +19,8 @@ use crate::time::Moment;
 const CELL_BYTES: u64 = 24;
 /// Days from the start of spreadsheet time, 1899-12-30, to 1970.
 const DAYS_TO_1970: f64 = 25_569.0;
+/// The same for workbooks that count from 1904, as old ones of the Macintosh do.
+const DAYS_FROM_1904: f64 = 24_107.0;
 
 /// Reads the chosen columns; also returns the header.
 pub(super) fn read(
@@ -38,17 +40,18 @@ pub(super) fn read(
     let mut book: Xlsx<_> = open_workbook(path).map_err(|error: XlsxError| malformed(error.to_string()))?;
     let mut sheet: Option<Range<Data>> = None;
     for name in book.sheet_names() {
-        let (rows, columns) = extent(&mut book, &name).map_err(|error| malformed(error.to_string()))?;
-        limit.check(rows.saturating_mul(columns))?;
-        let range = book
-            .worksheet_range(&name)
-            .map_err(|error| malformed(error.to_string()))?;
-        if !range.is_empty() {
-            sheet = Some(range);
+        let (extent, cells) = cells(&mut book, &name, limit).map_err(|error| malformed(error.to_string()))?;
+        limit.check(extent)?;
+        if !cells.is_empty() {
+            sheet = Some(Range::from_sparse(cells));
             break;
         }
     }
     let sheet = sheet.ok_or_else(|| FileProblem::EmptyFile.of(file))?;
+    let start = match book.has_1904_epoch() {
+        true => DAYS_FROM_1904,
+        false => DAYS_TO_1970,
+    };
     // Empty rows and columns in front are not part of the range, but are counted by whoever looks at the sheet.
     let top = sheet.start().map_or(0, |(row, _)| row as usize);
     let mut rows = sheet
@@ -58,18 +61,18 @@ pub(super) fn read(
         .skip(options.skip_rows.saturating_sub(top));
     let names = rows
         .find(|(_, cells)| cells.iter().any(|cell| !matches!(cell, Data::Empty)))
-        .map(|(_, cells)| cells.iter().map(|cell| text(cell).trim().to_owned()).collect());
+        .map(|(_, cells)| cells.iter().map(|cell| text(cell, start).trim().to_owned()).collect());
     let names: Vec<String> = names.ok_or_else(|| FileProblem::EmptyFile.of(file))?;
     let mut table = Rows::new(file, names, Decimal::Point, options)?;
     for (position, cells) in rows {
-        let cells = Cells::Owned(cells.iter().map(text).collect());
+        let cells = Cells::Owned(cells.iter().map(|cell| text(cell, start)).collect());
         if cells.is_blank() {
             table.blank(position);
         } else {
             table.push(&cells, position)?;
         }
     }
-    Ok(table.finish())
+    table.finish()
 }
 
 /// Refuses an archive whose parts claim to be too large: they are read before a cell can be counted.
@@ -90,26 +93,40 @@ fn check_size(file: &str, path: &Path, limit: &Limit<'_>) -> Result<(), DataErro
     limit.check(bytes / CELL_BYTES)
 }
 
-/// Rows and columns up to the last cell of a sheet. One cell in a far corner takes no room in the file and all of it in memory.
-fn extent(book: &mut Xlsx<BufReader<File>>, name: &str) -> Result<(u64, u64), XlsxError> {
-    let mut cells = book.worksheet_cells_reader(name)?;
-    let (mut rows, mut columns) = (0, 0);
-    while let Some(cell) = cells.next_cell()? {
+/// The cells of a sheet that hold something, and how many a table up to the last of them has. One cell in a far corner takes no room
+/// in the file and all of it in memory: where the table is too large, the cells are only counted.
+fn cells(book: &mut Xlsx<BufReader<File>>, name: &str, limit: &Limit<'_>) -> Result<(u64, Vec<Cell<Data>>), XlsxError> {
+    let mut reader = book.worksheet_cells_reader(name)?;
+    let (mut rows, mut columns, mut fits) = (0, 0, true);
+    let mut cells = Vec::new();
+    while let Some(cell) = reader.next_cell()? {
+        if matches!(cell.get_value(), DataRef::Empty) {
+            continue;
+        }
         let (row, column) = cell.get_position();
-        (rows, columns) = (rows.max(u64::from(row) + 1), columns.max(u64::from(column) + 1));
+        let (row, column) = (u64::from(row) + 1, u64::from(column) + 1);
+        if row > rows || column > columns {
+            (rows, columns) = (rows.max(row), columns.max(column));
+            fits = fits && limit.check(rows.saturating_mul(columns)).is_ok();
+        }
+        if fits {
+            cells.push(Cell::new(cell.get_position(), Data::from(cell.get_value().clone())));
+        } else {
+            cells = Vec::new();
+        }
     }
-    Ok((rows, columns))
+    Ok((rows.saturating_mul(columns), cells))
 }
 
-/// A cell as text that reads back to the same number or date.
-fn text(cell: &Data) -> String {
+/// A cell as text that reads back to the same number or date; the workbook starts its days so many before 1970.
+fn text(cell: &Data, days_to_1970: f64) -> String {
     match cell {
         Data::Empty => String::new(),
         Data::String(text) => text.trim().to_owned(),
         Data::Bool(flag) => u8::from(*flag).to_string(),
         Data::DateTime(date) if date.is_datetime() => {
             // To the millisecond, the smallest unit that spreadsheets show.
-            let milliseconds = ((date.as_f64() - DAYS_TO_1970) * 86_400e3).round();
+            let milliseconds = ((date.as_f64() - days_to_1970) * 86_400e3).round();
             match Moment::from_nanoseconds(milliseconds as i128 * 1_000_000, false) {
                 // A number of days below one is a time of day.
                 Some(moment) if date.as_f64() >= 1.0 => moment.to_string(),

@@ -7,7 +7,8 @@ use crate::dataset::Experiment;
 use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
-use crate::read::sampling::{Even, Stretch, Tally, TimeColumn, even_stretches, resample};
+use crate::read::resample::resample;
+use crate::read::sampling::{Even, Stretch, TimeColumn, even_stretches};
 use crate::time::Moment;
 
 /// The chosen columns of one file, inputs before outputs. A missing sample is NaN.
@@ -135,7 +136,7 @@ pub(crate) fn timed_experiments(
 }
 
 /// Sample times that differ by less than this share are the same.
-const SAME_STEP: f64 = 0.01;
+pub const SAME_STEP: f64 = 0.01;
 
 impl Pieces {
     /// Checks the step against what is known of it, or makes it known.
@@ -284,12 +285,11 @@ impl Table {
             let available = self.available;
             return Err(FileProblem::ResampleWithoutTime { available }.of(file));
         };
-        let mut tally = Tally::default();
+        let position = Self::position(self.first_row);
+        let (stretches, tally) = resample(file, time, &self.columns, &runs, position, (step, options))?;
         let mut experiments = Vec::new();
-        for (name, rows) in runs {
-            let position = Self::position(self.first_row);
-            let stretches = resample(file, time, &self.columns, rows, position, (step, options), &mut tally)?;
-            for (name, (axis, mut columns)) in numbered(&name, stretches) {
+        for ((name, _), stretches) in runs.iter().zip(stretches) {
+            for (name, (axis, mut columns)) in numbered(name, stretches) {
                 let outputs = columns.split_off(inputs);
                 experiments.push(Experiment::new(name, columns, outputs).with_time(axis));
             }

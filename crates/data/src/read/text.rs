@@ -100,7 +100,7 @@ pub(super) fn read(
         }
         rows.push(&cells, position)?;
     }
-    Ok(rows.finish())
+    rows.finish()
 }
 
 /// The character that a first line `sep=;` announces, as Excel writes and reads it.

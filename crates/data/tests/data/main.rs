@@ -10,6 +10,7 @@ mod properties;
 mod readers;
 mod synthetic;
 mod time;
+mod time_columns;
 
 use std::path::{Path, PathBuf};
 

@@ -121,6 +121,61 @@ fn times_that_go_back_are_refused() {
 }
 
 #[test]
+fn times_that_do_not_rise_are_no_gaps() {
+    let told = |times: &[f64]| {
+        let dataset = parse(&record(times), &split()).expect("splits");
+        let warning = dataset.warnings()[0].to_string();
+        warning.split_once("a.csv: ").expect("names the file").1.to_owned()
+    };
+    assert_eq!(
+        told(&[0.0, 1.0, 2.0, 3.0, 1.5, 2.5, 3.5]),
+        "1 time(s) in column 'time' not after the one before: a new experiment starts at each"
+    );
+    assert_eq!(
+        told(&[0.0, 1.0, 2.0, 2.0, 3.0, 4.0, 9.0, 10.0]),
+        "1 gap(s) in column 'time', the longest of 5 s where 1 s are usual: a new experiment starts after each; 1 time(s) in \
+         column 'time' not after the one before: a new experiment starts at each"
+    );
+}
+
+#[test]
+fn a_tiny_step_is_refused_before_memory_is_taken() {
+    let text = record(&even(601, 1.0));
+    assert_eq!(
+        parse(&text, &resample(1e-6)).expect_err("too many"),
+        "a.csv: resampling to a step of 0.000001 s makes 1200000002 values of the chosen columns, expected at most \
+         200000000: take a longer step, or allow more values"
+    );
+    let limited = |max_samples| {
+        let options = ReadOptions {
+            max_samples: Some(max_samples),
+            ..resample(0.5)
+        };
+        parse(&text, &options).map(|dataset| dataset.samples())
+    };
+    assert_eq!(limited(2402), Ok(1201));
+    assert!(limited(2401).is_err());
+}
+
+#[test]
+fn labels_of_one_file_share_their_usual_step() {
+    // Thirty rows every second, then three every ten: one second is usual, and five are means in both.
+    let fast = (0..30).map(|k| format!("a,{k},{k},{}\n", k % 2));
+    let slow = (0..3).map(|k| format!("b,{},{k},{k}\n", 100 + 10 * k));
+    let text = format!("run,t,u,y\n{}", fast.chain(slow).collect::<String>());
+    let options = ReadOptions {
+        experiment: Some("run".to_owned()),
+        ..resample(5.0)
+    };
+    let dataset = parse(&text, &options).expect("resamples");
+    let told = dataset.warnings()[0].to_string();
+    assert!(
+        told.contains("33 rows, one every 1 s") && told.contains("by means over each step"),
+        "{told}"
+    );
+}
+
+#[test]
 fn interpolation_puts_jitter_on_a_grid() {
     let times: Vec<f64> = (0..40).map(|k| f64::from(k) + 0.2 * f64::from(k % 3)).collect();
     let dataset = parse(&record(&times), &resample(1.0)).expect("resamples");
