@@ -19,9 +19,13 @@ pub(crate) fn workbook(sheet: &[u8]) -> anyhow::Result<Vec<u8>> {
     let relationships = format!(
         r#"<Relationships xmlns="{RELATIONSHIPS}"><Relationship Id="r1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="{OFFICE}/sharedStrings" Target="sharedStrings.xml"/></Relationships>"#
     );
+    let root = format!(
+        r#"<Relationships xmlns="{RELATIONSHIPS}"><Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>"#
+    );
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (name, content) in [
+        ("_rels/.rels", root.as_bytes()),
         ("xl/workbook.xml", book.as_bytes()),
         ("xl/_rels/workbook.xml.rels", relationships.as_bytes()),
         ("xl/sharedStrings.xml", strings.as_bytes()),
