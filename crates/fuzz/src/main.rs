@@ -142,7 +142,7 @@ mod tests {
             ),
             (
                 &["1", "1", "csv", "docx"],
-                "TARGET docx: expected csv, tsv, txt, xlsx, sheet, mat",
+                "TARGET docx: expected csv, tsv, txt, xlsx, mat",
             ),
         ] {
             let error = parsed(words).unwrap_err().to_string();

@@ -9,7 +9,7 @@ use intervalid_model::{Control, FitOptions, Model, ModelKind, Progress};
 use intervalid_workflow::{FitRequest, Settings};
 
 use crate::target::{Target, checkpoint_problem};
-use crate::workbook::{sheet_of, small_sheet, workbook};
+use crate::workbook::workbook;
 
 /// Inputs that once found something, by target; none where there is no folder of them.
 ///
@@ -40,10 +40,6 @@ pub fn seeds(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
         | Target::Npz
         | Target::Npy
         | Target::Parquet => files(&recordings, |path| has_extension(path, target.name()))?,
-        Target::Sheet => {
-            let books = files(&recordings, |path| has_extension(path, "xlsx"))?;
-            books.iter().map(|book| sheet_of(book)).collect::<Result<_, _>>()?
-        }
         Target::Model => {
             let mut models = files(&fits, |path| is_named(path, "model.safetensors"))?;
             models.push(state_space_model()?);
@@ -121,8 +117,7 @@ fn small(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
         Target::Csv => vec![text(",")],
         Target::Tsv => vec![text("\t")],
         Target::Txt => [" ", ";", "\t"].map(text).to_vec(),
-        Target::Sheet => vec![small_sheet()],
-        Target::Xlsx => vec![workbook(&small_sheet())?],
+        Target::Xlsx => vec![workbook()?],
         Target::Npy => {
             let mut bytes = b"\x93NUMPY\x01\x00\x46\x00".to_vec();
             bytes.extend(

@@ -9,8 +9,6 @@ use intervalid_report::Page;
 use intervalid_study::Spec;
 use intervalid_workflow::{FitRequest, Settings};
 
-use crate::workbook::workbook;
-
 /// Something that reads files of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -22,8 +20,6 @@ pub enum Target {
     Txt,
     /// Spreadsheets.
     Xlsx,
-    /// The sheet in a sound spreadsheet, which gets past the checksums of the archive.
-    Sheet,
     /// MATLAB files.
     Mat,
     /// Archives of arrays.
@@ -48,12 +44,11 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 14] = [
         Self::Csv,
         Self::Tsv,
         Self::Txt,
         Self::Xlsx,
-        Self::Sheet,
         Self::Mat,
         Self::Npz,
         Self::Npy,
@@ -74,7 +69,6 @@ impl Target {
             Self::Tsv => "tsv",
             Self::Txt => "txt",
             Self::Xlsx => "xlsx",
-            Self::Sheet => "sheet",
             Self::Mat => "mat",
             Self::Npz => "npz",
             Self::Npy => "npy",
@@ -104,11 +98,6 @@ impl Target {
                     (options.inputs, options.outputs) = (Some(vec!["c1".to_owned()]), Some(vec!["c2".to_owned()]));
                 }
                 use_recording(&path, &options)?;
-            }
-            Self::Sheet => {
-                let path = folder.join("input.xlsx");
-                fs::write(&path, workbook(input)?)?;
-                use_recording(&path, &ReadOptions::default())?;
             }
             Self::Model => use_model(&Model::from_bytes(input.to_vec())?)?,
             Self::Checkpoint => {

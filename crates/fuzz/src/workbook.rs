@@ -1,17 +1,16 @@
-//! Workbooks around sheets: a mutated `.xlsx` rarely gets past its checksums, a mutated sheet in a sound one always does.
+//! A spreadsheet that is read without options.
 
-use std::io::{Cursor, Read as _, Write as _};
+use std::io::{Cursor, Write as _};
 
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+use zip::{CompressionMethod, ZipWriter};
 
-const SHEET: &str = "xl/worksheets/sheet1.xml";
 const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 const RELATIONSHIPS: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
-/// A workbook with this sheet.
-pub(crate) fn workbook(sheet: &[u8]) -> anyhow::Result<Vec<u8>> {
+/// A workbook with one sheet.
+pub(crate) fn workbook() -> anyhow::Result<Vec<u8>> {
     let book = format!(
         r#"<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>"#
     );
@@ -23,13 +22,13 @@ pub(crate) fn workbook(sheet: &[u8]) -> anyhow::Result<Vec<u8>> {
         r#"<Relationships xmlns="{RELATIONSHIPS}"><Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>"#
     );
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     for (name, content) in [
         ("_rels/.rels", root.as_bytes()),
         ("xl/workbook.xml", book.as_bytes()),
         ("xl/_rels/workbook.xml.rels", relationships.as_bytes()),
         ("xl/sharedStrings.xml", strings.as_bytes()),
-        (SHEET, sheet),
+        ("xl/worksheets/sheet1.xml", &sheet()),
     ] {
         archive.start_file(name, options)?;
         archive.write_all(content)?;
@@ -37,16 +36,8 @@ pub(crate) fn workbook(sheet: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// The first sheet of a workbook.
-pub(crate) fn sheet_of(workbook: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let mut archive = ZipArchive::new(Cursor::new(workbook))?;
-    let mut sheet = Vec::new();
-    archive.by_name(SHEET)?.read_to_end(&mut sheet)?;
-    Ok(sheet)
-}
-
 /// A sheet with a column u and a column y.
-pub(crate) fn small_sheet() -> Vec<u8> {
+fn sheet() -> Vec<u8> {
     let header = r#"<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>y</t></is></c></row>"#;
     let row = |k: usize| {
         let (u, y) = (k % 7, k % 5);
