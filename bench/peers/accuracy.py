@@ -25,7 +25,8 @@ class Record:
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
-            names = file.readline().strip().split(",")
+            # Without quotes and units, as our program names them.
+            names = [name.strip(' "').split("[")[0].strip() for name in file.readline().strip().split(",")]
         data = np.genfromtxt(path, delimiter=",", skip_header=1)
         self.train_end = round(TRAIN * len(data))
         self.test_start = round((TRAIN + VALIDATION) * len(data))
@@ -46,7 +47,13 @@ class Record:
 def report(record, peer, started, predicted):
     fit = record.fit_percent(predicted)
     seconds = time.perf_counter() - started
-    print(json.dumps({"peer": peer, "outputs": record.outputs, "fit_percent": fit.tolist(), "seconds": seconds}), flush=True)
+    line = {"peer": peer, "outputs": record.outputs, "seconds": seconds}
+    if np.isfinite(fit).all():
+        line["fit_percent"] = fit.tolist()
+    else:
+        # JSON knows no NaN.
+        line["error"] = f"the run has diverged: fit {', '.join(f'{value:g}' for value in fit)} %"
+    print(json.dumps(line, allow_nan=False), flush=True)
 
 
 def arx(record):

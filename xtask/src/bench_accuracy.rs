@@ -31,10 +31,25 @@ struct Options {
 #[derive(Deserialize)]
 struct Peer {
     peer: String,
+    /// Names of the outputs, in the order of the columns.
+    #[serde(default)]
+    outputs: Vec<String>,
+    /// One per output.
     #[serde(default)]
     fit_percent: Vec<f64>,
     #[serde(default)]
     error: Option<String>,
+}
+
+impl Peer {
+    /// Its fit of an output; our program names none where there is but one.
+    fn fit_of(&self, output: &str) -> Option<f64> {
+        let mut pairs = self.outputs.iter().zip(&self.fit_percent);
+        match output {
+            "" if self.outputs.len() == 1 => self.fit_percent.first().copied(),
+            _ => pairs.find(|(name, _)| *name == output).map(|(_, fit)| *fit),
+        }
+    }
 }
 
 /// One output of one record.
@@ -127,14 +142,11 @@ fn stem(path: &Path) -> String {
 fn environment() -> anyhow::Result<PathBuf> {
     let requirements = root().join("bench/peers/requirements-accuracy.txt");
     let folder = venv::target().join("accuracy-venv");
-    let (stamp, wanted) = (folder.join("requirements.stamp"), fs::read_to_string(&requirements)?);
-    if !fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
-        println!("installing the peers into {}", folder.display());
-        let interpreter = venv::interpreter().context("no Python of version 3.10 or later")?;
-        let made = venv::make(&interpreter, &folder, &[&requirements])?;
-        ensure!(matches!(made, Outcome::Passed), "the peers cannot be installed");
-        fs::write(&stamp, wanted)?;
-    }
+    let made = venv::up_to_date(&folder, &[&requirements])?;
+    ensure!(
+        matches!(made, Outcome::Passed),
+        "the peers cannot be installed: {made:?}"
+    );
     Ok(venv::program(&folder, "python"))
 }
 
@@ -189,21 +201,28 @@ fn judge(record: &Path, ours: &Value, peers: &[Peer]) -> anyhow::Result<Vec<Row>
             peer.error.as_deref().unwrap_or_default()
         );
     }
-    let row = |(index, output): (usize, &String)| {
-        let found = peers
-            .iter()
-            .filter_map(|peer| Some((peer.peer.clone(), *peer.fit_percent.get(index)?)));
-        Row {
+    let row = |output: &String| {
+        let mut best: Option<(String, f64)> = None;
+        for peer in peers.iter().filter(|peer| peer.error.is_none()) {
+            let fit = peer.fit_of(output).with_context(|| {
+                let (name, outputs) = (&peer.peer, peer.outputs.join(", "));
+                format!("{}: {name} has no output '{output}', it has {outputs}", stem(record))
+            })?;
+            if best.as_ref().is_none_or(|(_, found)| fit > *found) {
+                best = Some((peer.peer.clone(), fit));
+            }
+        }
+        Ok(Row {
             record: stem(record),
             output: output.clone(),
             model: text(&ours["model"]),
             fit: of(test, "fit_percent", output),
             picp: of(test, "picp", output),
             online: of(&ours["test_online"], "picp", output),
-            peer: found.max_by(|a, b| a.1.total_cmp(&b.1)),
-        }
+            peer: best,
+        })
     };
-    Ok(outputs.iter().enumerate().map(row).collect())
+    outputs.iter().map(row).collect()
 }
 
 fn line(row: &Row) -> String {
@@ -252,6 +271,15 @@ fn table(rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
+    fn peer(name: &str, outputs: [&str; 2], fit: [f64; 2]) -> Peer {
+        Peer {
+            peer: name.to_owned(),
+            outputs: outputs.map(str::to_owned).to_vec(),
+            fit_percent: fit.to_vec(),
+            error: None,
+        }
+    }
+
     #[test]
     fn the_best_peer_of_every_output_counts() {
         let ours = serde_json::json!({
@@ -259,15 +287,13 @@ mod tests {
             "test": {"fit_percent": {"y1": 90.0, "y2": 50.0, "all": 70.0}, "picp": {"y1": 0.9, "y2": 0.8, "all": 0.85}},
             "test_online": {"picp": {"y1": 0.9, "y2": 0.9, "all": 0.9}},
         });
-        let peer = |name: &str, fit: [f64; 2]| Peer {
-            peer: name.to_owned(),
-            fit_percent: fit.to_vec(),
-            error: None,
-        };
         let rows = judge(
             Path::new("a/plant.csv"),
             &ours,
-            &[peer("p", [80.0, 10.0]), peer("q", [10.0, 75.0])],
+            &[
+                peer("p", ["y1", "y2"], [80.0, 10.0]),
+                peer("q", ["y1", "y2"], [10.0, 75.0]),
+            ],
         )
         .unwrap();
         let ratios: Vec<f64> = rows.iter().filter_map(Row::ratio).collect();
@@ -281,6 +307,36 @@ mod tests {
             table.contains("PICP at least 85 % on 1 of 2; mean distance from 90 % 5.0 points."),
             "{table}"
         );
+    }
+
+    #[test]
+    fn outputs_are_matched_by_name() {
+        // Keys of an object come sorted, columns of a file do not.
+        let ours = serde_json::json!({
+            "model": "arx",
+            "test": {"fit_percent": {"y1": 90.0, "y10": 50.0, "y2": 60.0}, "picp": {"y1": 0.9, "y10": 0.9, "y2": 0.9}},
+        });
+        let mut found = peer("p", ["y1", "y2"], [80.0, 20.0]);
+        let judged = judge(Path::new("plant.csv"), &ours, std::slice::from_ref(&found));
+        assert!(judged.is_err_and(|error| error.to_string().contains("p has no output 'y10', it has y1, y2")));
+        found.outputs.push("y10".to_owned());
+        found.fit_percent.push(75.0);
+        let rows = judge(Path::new("plant.csv"), &ours, &[found]).unwrap();
+        let ratios: Vec<(&str, f64)> = rows
+            .iter()
+            .filter_map(|row| Some((row.output.as_str(), row.ratio()?)))
+            .collect();
+        assert_eq!(ratios, [("y1", 0.5), ("y10", 2.0), ("y2", 0.5)]);
+    }
+
+    #[test]
+    fn a_peer_that_failed_is_no_row() {
+        let ours = serde_json::json!({"model": "arx", "test": {"fit_percent": 90.0, "picp": 0.9}});
+        let failed = r#"{"peer": "jax", "error": "the run has diverged"}"#;
+        let fine = r#"{"peer": "ARX", "outputs": ["y"], "fit_percent": [80.0], "seconds": 1.0}"#;
+        let peers = [failed, fine].map(|line| serde_json::from_str(line).unwrap());
+        let rows = judge(Path::new("plant.csv"), &ours, &peers).unwrap();
+        assert_eq!(rows[0].peer, Some(("ARX".to_owned(), 80.0)));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -15,6 +14,7 @@ use serde::Deserialize;
 use crate::{
     UsageError, root,
     step::{Outcome, capture, cargo, execute},
+    venv,
 };
 
 /// One program with one thread count: a column of the table.
@@ -58,7 +58,7 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 const OURS: &str = "intervalid";
-const REQUIREMENTS: &[&str] = &["requirements-jax.txt", "requirements-torch.txt"];
+const REQUIREMENTS: [&str; 2] = ["requirements-jax.txt", "requirements-torch.txt"];
 
 struct Setup {
     python: PathBuf,
@@ -180,35 +180,27 @@ fn iteration_bench() -> Command {
 
 /// The virtual environment with both peers, made on first use and again when the requirements change.
 fn environment(torch_index: Option<&str>) -> anyhow::Result<PathBuf> {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let folder = target.join("peers-venv");
-    let python = folder.join("bin/python");
-    let mut wanted = String::new();
-    for file in REQUIREMENTS {
-        wanted += &fs::read_to_string(peers_dir().join(file)).with_context(|| format!("could not read {file}"))?;
-    }
-    let stamp = folder.join("requirements.stamp");
-    if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+    let folder = venv::target().join("peers-venv");
+    let python = venv::program(&folder, "python");
+    let [jax, torch] = REQUIREMENTS.map(|file| peers_dir().join(file));
+    if venv::is_made_from(&folder, &[&jax, &torch])? {
         return Ok(python);
     }
     println!("installing JAX and PyTorch into {}", folder.display());
-    must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    pip(&python, &["-r", &path_text(&peers_dir().join(REQUIREMENTS[0]))?])?;
+    let interpreter = venv::interpreter().context("no Python 3.10 or later with venv; set PYTHON to one")?;
+    passed(venv::make(&interpreter, &folder, &[&jax])?)?;
     match torch_index {
         Some(index) => pip(&python, &["torch", "--index-url", index])?,
         // The list is complete, and the wheel's own requirements name far more than a processor needs.
-        None => pip(
-            &python,
-            &["--no-deps", "-r", &path_text(&peers_dir().join(REQUIREMENTS[1]))?],
-        )?,
+        None => pip(&python, &["--no-deps", "-r", &path_text(&torch)?])?,
     }
-    fs::write(&stamp, wanted).with_context(|| format!("could not write {}", stamp.display()))?;
+    venv::set_made_from(&folder, &[&jax, &torch])?;
     Ok(python)
 }
 
 fn pip(python: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let fixed = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    must(Command::new(python).args(fixed).args(arguments))
+    passed(execute(Command::new(python).args(fixed).args(arguments))?)
 }
 
 fn path_text(path: &Path) -> anyhow::Result<String> {
@@ -217,8 +209,8 @@ fn path_text(path: &Path) -> anyhow::Result<String> {
         .with_context(|| format!("{} is not UTF-8", path.display()))
 }
 
-fn must(command: &mut Command) -> anyhow::Result<()> {
-    match execute(command)? {
+fn passed(outcome: Outcome) -> anyhow::Result<()> {
+    match outcome {
         Outcome::Passed => Ok(()),
         Outcome::Failed(reason) | Outcome::Skipped(reason) | Outcome::Unavailable(reason) => anyhow::bail!(reason),
     }

@@ -37,7 +37,7 @@ pub(crate) fn tools() -> anyhow::Result<Outcome> {
         .filter(|(name, _)| !runs(name))
         .map(|(name, package)| format!("{name} (Debian: {package})"))
         .collect();
-    if let Outcome::Failed(reason) = environment()? {
+    if let Outcome::Failed(reason) = environment() {
         return Ok(Outcome::Skipped(format!(
             "FMU and ONNX exports are not tried, no Python environment: {reason}"
         )));
@@ -49,24 +49,7 @@ pub(crate) fn tools() -> anyhow::Result<Outcome> {
 }
 
 /// Installs what the requirements name, unless that was done before.
-fn environment() -> anyhow::Result<Outcome> {
+fn environment() -> Outcome {
     let requirements = root().join("crates/deploy/tests/requirements.txt");
-    let wanted = std::fs::read_to_string(&requirements)?;
-    let folder = folder();
-    let installed = folder.join("installed.txt");
-    if python().is_file() && std::fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
-        return Ok(Outcome::Passed);
-    }
-    let Some(interpreter) = venv::interpreter() else {
-        return Ok(Outcome::Failed(
-            "no Python 3.10 or later with venv; set PYTHON to one".into(),
-        ));
-    };
-    match venv::make(&interpreter, &folder, &[&requirements]) {
-        Ok(Outcome::Passed) => {}
-        Ok(other) => return Ok(other),
-        Err(error) => return Ok(Outcome::Failed(format!("{error:#}"))),
-    }
-    std::fs::write(installed, wanted)?;
-    Ok(Outcome::Passed)
+    venv::up_to_date(&folder(), &[&requirements]).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
 }

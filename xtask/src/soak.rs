@@ -10,8 +10,8 @@ use anyhow::{Context, ensure};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::UsageError;
 use crate::step::{Outcome, cargo, execute};
+use crate::{UsageError, venv};
 
 /// What is killed. Every command writes into `out`, from which its results are collected.
 const COMMANDS: &[(&str, &[&str])] = &[
@@ -92,10 +92,8 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
             if !matches!(built, Outcome::Passed) {
                 return Ok(false);
             }
-            let target = std::env::var_os("CARGO_TARGET_DIR");
-            target
-                .map_or_else(|| crate::root().join("target"), PathBuf::from)
-                .join("debug/intervalid")
+            // Commands run in folders of their own.
+            std::path::absolute(venv::target().join("debug/intervalid"))?
         }
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -9,6 +9,7 @@ use std::{
 use anyhow::Context;
 
 /// How a step ended.
+#[derive(Debug)]
 pub(crate) enum Outcome {
     Passed,
     /// What is wrong, for the table; details were printed by the step.

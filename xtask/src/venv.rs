@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::Context as _;
+
 use crate::root;
 use crate::step::{Outcome, execute};
 
@@ -48,4 +50,66 @@ pub(crate) fn make(interpreter: &Path, place: &Path, packages: &[&Path]) -> anyh
         install.arg(package);
     }
     execute(&mut install)
+}
+
+/// File in an environment with the requirements that it was made from.
+const STAMP: &str = "installed.txt";
+
+/// Makes an environment with what files of requirements name, unless it was made from the same before.
+pub(crate) fn up_to_date(place: &Path, requirements: &[&Path]) -> anyhow::Result<Outcome> {
+    if is_made_from(place, requirements)? {
+        return Ok(Outcome::Passed);
+    }
+    let Some(interpreter) = interpreter() else {
+        return Ok(Outcome::Failed(
+            "no Python 3.10 or later with venv; set PYTHON to one".into(),
+        ));
+    };
+    println!("installing Python packages into {}", place.display());
+    let made = make(&interpreter, place, requirements)?;
+    if matches!(made, Outcome::Passed) {
+        set_made_from(place, requirements)?;
+    }
+    Ok(made)
+}
+
+/// Whether an environment is there and was made from these files of requirements as they are now.
+pub(crate) fn is_made_from(place: &Path, requirements: &[&Path]) -> anyhow::Result<bool> {
+    let wanted = text_of(requirements)?;
+    let found = std::fs::read_to_string(place.join(STAMP));
+    Ok(program(place, "python").is_file() && found.is_ok_and(|found| found == wanted))
+}
+
+/// Notes that an environment is complete.
+pub(crate) fn set_made_from(place: &Path, requirements: &[&Path]) -> anyhow::Result<()> {
+    let stamp = place.join(STAMP);
+    std::fs::write(&stamp, text_of(requirements)?).with_context(|| format!("could not write {}", stamp.display()))
+}
+
+fn text_of(requirements: &[&Path]) -> anyhow::Result<String> {
+    let read =
+        |path: &&Path| std::fs::read_to_string(path).with_context(|| format!("could not read {}", path.display()));
+    requirements.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_environment_is_made_again_when_a_requirement_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, file) = (folder.path().join("venv"), folder.path().join("requirements.txt"));
+        let python = program(&place, "python");
+        std::fs::create_dir_all(python.parent().unwrap()).unwrap();
+        std::fs::write(&file, "numpy==1\n").unwrap();
+        assert!(!is_made_from(&place, &[&file]).unwrap());
+        set_made_from(&place, &[&file]).unwrap();
+        assert!(!is_made_from(&place, &[&file]).unwrap(), "no interpreter");
+        std::fs::write(&python, "").unwrap();
+        assert!(is_made_from(&place, &[&file]).unwrap());
+        std::fs::write(&file, "numpy==2\n").unwrap();
+        assert!(!is_made_from(&place, &[&file]).unwrap());
+        assert!(is_made_from(&place, &[&folder.path().join("none.txt")]).is_err());
+    }
 }

@@ -97,8 +97,8 @@ pub struct LinearPlan {
 /// states before the step; they are never fed back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkPlan {
-    /// Feed-forward or LSTM cells.
-    pub network: NetworkKind,
+    /// Whether its layers are LSTM cells; else they are feed-forward.
+    pub lstm: bool,
     /// What the read-out is added to.
     pub base: Base,
     /// Width of each hidden layer or cell.
@@ -242,7 +242,7 @@ impl StepProgram {
     #[must_use]
     pub fn cell_states(&self) -> usize {
         match &self.body {
-            Body::Networks(networks) if networks.network == NetworkKind::Lstm => networks.hidden.iter().sum(),
+            Body::Networks(networks) if networks.lstm => networks.hidden.iter().sum(),
             _ => 0,
         }
     }
@@ -288,15 +288,17 @@ fn networks(architecture: &Architecture, members: &[NetworkParameters]) -> Body 
         architecture,
         parameters,
     });
-    if architecture.kind == NetworkKind::StateSpace {
-        return Body::StateSpace(StateSpacePlan::new(architecture.states, blocks));
-    }
+    let lstm = match architecture.kind {
+        NetworkKind::Node => false,
+        NetworkKind::Lstm => true,
+        NetworkKind::StateSpace => return Body::StateSpace(StateSpacePlan::new(architecture.states, blocks)),
+    };
     Body::Networks(NetworkPlan {
-        network: architecture.kind,
-        base: match (architecture.linear_path, architecture.kind) {
+        lstm,
+        base: match (architecture.linear_path, lstm) {
             (true, _) => Base::Linear,
-            (false, NetworkKind::Node) => Base::LastOutput,
-            (false, NetworkKind::Lstm | NetworkKind::StateSpace) => Base::Zero,
+            (false, false) => Base::LastOutput,
+            (false, true) => Base::Zero,
         },
         hidden: architecture.hidden.clone(),
         members: blocks.map(|blocks| member(&blocks)).collect(),
@@ -359,7 +361,7 @@ fn linear(members: &[ArxModel], half_width: &[f64], scales: &[Scale]) -> Body {
         }
     };
     Body::Networks(NetworkPlan {
-        network: NetworkKind::Node,
+        lstm: false,
         base: Base::Zero,
         hidden: Vec::new(),
         members: members.iter().map(member).collect(),

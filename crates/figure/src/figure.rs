@@ -1,6 +1,5 @@
 //! A drawn figure: as SVG text, as PNG bytes, or in a file.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -98,18 +97,9 @@ impl Figure {
             "png" => self.to_png(SAVED_PNG_SCALE)?,
             _ => return Err(FigureError::Extension { path: path.to_owned() }),
         };
-        replace(path, &bytes).map_err(|source| FigureError::Write {
+        intervalid_files::replace_file(path, &bytes).map_err(|source| FigureError::Write {
             path: path.to_owned(),
             source,
         })
     }
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }

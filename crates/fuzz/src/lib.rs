@@ -9,6 +9,7 @@ mod fuzzer;
 mod mutate;
 mod seeds;
 mod target;
+mod workbook;
 
 pub use fuzzer::{Finding, Fuzzer, Statistics};
 pub use mutate::mutate;

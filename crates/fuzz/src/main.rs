@@ -11,23 +11,60 @@ use intervalid_fuzz::{Fuzzer, Target};
 /// Inputs of one target before the next has its turn.
 const TURN: Duration = Duration::from_millis(500);
 
+/// A week and more: what is longer is a slip.
+const LONGEST: f64 = 20_000.0;
+
+#[derive(Debug, PartialEq)]
+struct Options {
+    minutes: f64,
+    seed: u64,
+    targets: Vec<Target>,
+}
+
+fn parse(arguments: &[String]) -> anyhow::Result<Options> {
+    let (minutes, seed) = (arguments.first(), arguments.get(1));
+    let found = minutes.map_or(Ok(1.0), |text| text.parse::<f64>());
+    let minutes = found
+        .ok()
+        .filter(|minutes| (0.0..=LONGEST).contains(minutes))
+        .with_context(|| {
+            format!(
+                "MINUTES {}: expected 0 to {LONGEST}",
+                minutes.map_or("", String::as_str)
+            )
+        })?;
+    let found = seed.map_or(Ok(1), |text| text.parse());
+    let seed = found.with_context(|| {
+        format!(
+            "SEED {}: expected a whole number from 0 to {}",
+            seed.map_or("", String::as_str),
+            u64::MAX
+        )
+    })?;
+    let target = |name: &String| {
+        let found = Target::ALL.into_iter().find(|target| target.name() == name);
+        found.with_context(|| format!("TARGET {name}: expected {}", Target::ALL.map(Target::name).join(", ")))
+    };
+    let targets: Vec<Target> = arguments.iter().skip(2).map(target).collect::<Result<_, _>>()?;
+    Ok(Options {
+        minutes,
+        seed,
+        targets: match targets.is_empty() {
+            true => Target::ALL.to_vec(),
+            false => targets,
+        },
+    })
+}
+
 fn main() -> anyhow::Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = |index: usize, default: f64| {
-        let text = arguments.get(index);
-        text.map_or(Ok(default), |text| text.parse())
-            .context("MINUTES and SEED are numbers")
-    };
-    let (minutes, seed) = (number(0, 1.0)?, number(1, 1.0)? as u64);
-    let wanted = arguments.get(2..).unwrap_or_default();
-    let is_wanted = |target: &Target| wanted.is_empty() || wanted.iter().any(|name| name == target.name());
-    // A panic is caught and reported once, with its input.
-    std::panic::set_hook(Box::new(|_| {}));
+    let Options { minutes, seed, targets } = parse(&arguments)?;
     let mut fuzzers = Vec::new();
-    for target in Target::ALL.into_iter().filter(is_wanted) {
+    for target in targets {
         fuzzers.push((target, Fuzzer::new(target, seed)?));
     }
-    anyhow::ensure!(!fuzzers.is_empty(), "no such target");
+    // From here on a panic is one of a target: it is caught and reported once, with its input.
+    std::panic::set_hook(Box::new(|_| {}));
     let mut out = std::io::stdout();
     let end = Instant::now() + Duration::from_secs_f64(60.0 * minutes);
     let mut is_first = true;
@@ -69,4 +106,47 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     writeln!(out, "\n{all} executions in {minutes} min, seed {seed}: nothing found")?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> anyhow::Result<Options> {
+        parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        let options = parsed(&[]).unwrap();
+        assert_eq!((options.seed, options.targets.len()), (1, Target::ALL.len()));
+        // More digits than an f64 holds.
+        let options = parsed(&["0.5", "9007199254740993", "txt", "xlsx"]).unwrap();
+        let expected = Options {
+            minutes: 0.5,
+            seed: 9_007_199_254_740_993,
+            targets: vec![Target::Txt, Target::Xlsx],
+        };
+        assert_eq!(options, expected);
+    }
+
+    #[test]
+    fn wrong_arguments_are_refused_with_what_is_expected() {
+        for (words, message) in [
+            (&["-1"][..], "MINUTES -1: expected 0 to 20000"),
+            (&["nan"], "MINUTES nan: expected 0 to 20000"),
+            (&["1e300"], "MINUTES 1e300: expected 0 to 20000"),
+            (
+                &["1", "-3"],
+                "SEED -3: expected a whole number from 0 to 18446744073709551615",
+            ),
+            (
+                &["1", "1", "csv", "docx"],
+                "TARGET docx: expected csv, tsv, txt, xlsx, mat",
+            ),
+        ] {
+            let error = parsed(words).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
 }

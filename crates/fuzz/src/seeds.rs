@@ -3,14 +3,24 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use intervalid_data::{InitialState, Lags};
 use intervalid_files::{Manifest, OwnedFolder};
-use intervalid_model::{Control, FitOptions, Model, Progress};
+use intervalid_model::{Control, FitOptions, Model, ModelKind, Progress};
+use intervalid_workflow::{FitRequest, Settings};
 
 use crate::target::{Target, checkpoint_problem};
+use crate::workbook::workbook;
 
-/// Inputs that once found something, and others worth keeping, by target.
+/// Inputs that once found something, by target; none where there is no folder of them.
+///
+/// # Errors
+/// If they cannot be read.
 pub fn corpus(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
-    files(&root().join("crates/fuzz/corpus").join(target.name()), |_| true)
+    let folder = root().join("crates/fuzz/corpus").join(target.name());
+    match folder.try_exists()? {
+        true => files(&folder, |_| true),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Sound files of a target's format: fixtures of the other crates, and what is made here. The corpus comes after them.
@@ -22,14 +32,25 @@ pub fn seeds(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
     let recordings = root.join("crates/data/tests/fixtures");
     let fits = root.join("crates/cli/tests/fixtures/v0.1");
     let mut found = match target {
-        Target::Csv | Target::Tsv | Target::Mat | Target::Npz | Target::Npy | Target::Parquet => {
-            files(&recordings, |path| {
-                path.extension().is_some_and(|found| found == target.name())
-            })?
+        Target::Csv
+        | Target::Tsv
+        | Target::Txt
+        | Target::Xlsx
+        | Target::Mat
+        | Target::Npz
+        | Target::Npy
+        | Target::Parquet => files(&recordings, |path| has_extension(path, target.name()))?,
+        Target::Model => {
+            let mut models = files(&fits, |path| is_named(path, "model.safetensors"))?;
+            models.push(state_space_model()?);
+            unchecked(models)
         }
-        Target::Model => unchecked(files(&fits, |path| is_named(path, "model.safetensors"))?),
         Target::Page => files(&fits, |path| is_named(path, "report.json"))?,
-        Target::Config => files(&fits, |path| is_named(path, "config.toml"))?,
+        Target::Config => {
+            let mut configs = files(&fits, |path| is_named(path, "config.toml"))?;
+            configs.push(state_space_config()?);
+            configs
+        }
         Target::Study => intervalid_study::Spec::builtin_names()
             .filter_map(intervalid_study::Spec::builtin_text)
             .map(|text| text.as_bytes().to_vec())
@@ -37,9 +58,7 @@ pub fn seeds(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
         Target::Manifest => vec![manifest()?],
         Target::Checkpoint => vec![checkpoint()?],
     };
-    if matches!(target, Target::Csv | Target::Tsv | Target::Npy) {
-        found.extend(small(target));
-    }
+    found.extend(small(target)?);
     found.retain(|seed| seed.len() <= 1 << 16);
     found.extend(corpus(target)?);
     anyhow::ensure!(!found.is_empty(), "no seeds for {}", target.name());
@@ -54,12 +73,15 @@ fn is_named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|found| found == name)
 }
 
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
 /// Content of the chosen files below a folder, in the order of their names.
 fn files(folder: &Path, chosen: impl Fn(&Path) -> bool + Copy) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut paths: Vec<PathBuf> = folder
         .read_dir()
-        .into_iter()
-        .flatten()
+        .with_context(|| folder.display().to_string())?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
     paths.sort();
@@ -85,9 +107,17 @@ fn unchecked(mut models: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     models
 }
 
-/// Small recordings of each text format, and an array.
-fn small(target: Target) -> Vec<Vec<u8>> {
-    match target {
+/// Small recordings of formats that have no fixtures, or none that every option reads.
+fn small(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
+    let text = |separator: &str| {
+        let rows = (0..30).map(|k| format!("{}{separator}{}.5\n", k % 7, k % 5));
+        format!("u{separator}y\n{}", rows.collect::<String>()).into_bytes()
+    };
+    Ok(match target {
+        Target::Csv => vec![text(",")],
+        Target::Tsv => vec![text("\t")],
+        Target::Txt => [" ", ";", "\t"].map(text).to_vec(),
+        Target::Xlsx => vec![workbook()?],
         Target::Npy => {
             let mut bytes = b"\x93NUMPY\x01\x00\x46\x00".to_vec();
             bytes.extend(
@@ -100,12 +130,30 @@ fn small(target: Target) -> Vec<Vec<u8>> {
             bytes.extend((0..8).flat_map(|value| f64::from(value).to_le_bytes()));
             vec![bytes]
         }
-        _ => {
-            let separator = if target == Target::Tsv { "\t" } else { "," };
-            let rows = (0..30).map(|k| format!("{}{separator}{}.5\n", k % 7, k % 5));
-            vec![format!("u{separator}y\n{}", rows.collect::<String>()).into_bytes()]
-        }
-    }
+        _ => Vec::new(),
+    })
+}
+
+/// A model with hidden states, which version 0.1 had not.
+fn state_space_model() -> anyhow::Result<Vec<u8>> {
+    let (dataset, split, config) = checkpoint_problem()?;
+    let lags = Lags::new(1, 0, 1)?;
+    let config = config.with(|config| {
+        config.model = ModelKind::Iss;
+        config.lags = lags;
+        config.initial = InitialState::History(5);
+        config.network.hidden = vec![2, 0];
+        config.network.states = Some(2);
+    });
+    Ok(Model::fit(&dataset, &split, &config, FitOptions::default())?
+        .0
+        .to_bytes()?)
+}
+
+fn state_space_config() -> anyhow::Result<Vec<u8>> {
+    let settings = "preset = 'paper'\nmodel = 'iss'\nstates = 2\nhidden = [2, 0]\ninitial = 'history:5'\n";
+    let request = FitRequest::new(&Settings::from_table(&settings.parse()?)?, "hair-dryer")?;
+    Ok(request.to_table()?.to_string().into_bytes())
 }
 
 fn manifest() -> anyhow::Result<Vec<u8>> {

@@ -16,6 +16,10 @@ pub enum Target {
     Csv,
     /// Recordings as text with tabs.
     Tsv,
+    /// Recordings as text whose delimiter is guessed; `.dat` is read likewise.
+    Txt,
+    /// Spreadsheets.
+    Xlsx,
     /// MATLAB files.
     Mat,
     /// Archives of arrays.
@@ -40,9 +44,11 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Csv,
         Self::Tsv,
+        Self::Txt,
+        Self::Xlsx,
         Self::Mat,
         Self::Npz,
         Self::Npy,
@@ -61,6 +67,8 @@ impl Target {
         match self {
             Self::Csv => "csv",
             Self::Tsv => "tsv",
+            Self::Txt => "txt",
+            Self::Xlsx => "xlsx",
             Self::Mat => "mat",
             Self::Npz => "npz",
             Self::Npy => "npy",
@@ -81,7 +89,7 @@ impl Target {
     pub fn run(self, input: &[u8], folder: &Path) -> anyhow::Result<()> {
         let text = || String::from_utf8_lossy(input);
         match self {
-            Self::Csv | Self::Tsv | Self::Mat | Self::Npz | Self::Npy | Self::Parquet => {
+            Self::Csv | Self::Tsv | Self::Txt | Self::Xlsx | Self::Mat | Self::Npz | Self::Npy | Self::Parquet => {
                 let path = folder.join(format!("input.{}", self.name()));
                 fs::write(&path, input)?;
                 let mut options = ReadOptions::default();
@@ -89,10 +97,7 @@ impl Target {
                     // Its columns have no names of their own.
                     (options.inputs, options.outputs) = (Some(vec!["c1".to_owned()]), Some(vec!["c2".to_owned()]));
                 }
-                let dataset = read(&[&path], &options)?;
-                describe(&dataset);
-                // Seeds have few samples.
-                Split::new(&dataset, SplitFractions::new(0.5, 0.25, 0.25)?)?;
+                use_recording(&path, &options)?;
             }
             Self::Model => use_model(&Model::from_bytes(input.to_vec())?)?,
             Self::Checkpoint => {
@@ -124,6 +129,15 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// What a user does with a recording.
+fn use_recording(path: &Path, options: &ReadOptions) -> anyhow::Result<()> {
+    let dataset = read(&[path], options)?;
+    describe(&dataset);
+    // Seeds have few samples.
+    Split::new(&dataset, SplitFractions::new(0.5, 0.25, 0.25)?)?;
+    Ok(())
 }
 
 /// What a user does with a model.

@@ -111,6 +111,12 @@ impl Model {
         self.model.interface().sample_time
     }
 
+    /// What it remembers of the past, in words: `lags 2,1,3`, or `3 states`.
+    #[getter]
+    fn memory(&self) -> String {
+        self.model.memory_in_words()
+    }
+
     /// Numbers that were fitted.
     #[getter]
     fn parameters(&self) -> usize {

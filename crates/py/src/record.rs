@@ -202,6 +202,13 @@ impl Record {
         self.dataset.sample_time()
     }
 
+    /// Whether its sample time comes from times of its samples: one that somebody merely gave is a label.
+    #[getter]
+    fn has_times(&self) -> bool {
+        let is_timed = |experiment: &Experiment| experiment.time().is_some();
+        self.dataset.experiments().iter().any(is_timed)
+    }
+
     /// Name and number of samples of every experiment.
     #[getter]
     fn experiments(&self) -> Vec<(String, usize)> {

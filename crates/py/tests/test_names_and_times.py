@@ -71,6 +71,29 @@ def test_an_index_of_dates_gives_the_sample_time() -> None:
         iv.Record(u, dated("1s")[1])
 
 
+def test_a_record_at_another_rate_is_refused(tmp_path: pathlib.Path) -> None:
+    record, fast = iv.Record(*dated()), iv.Record(*dated("1s"))
+    model = iv.ARX(lags=(1, 0, 1)).fit(record)
+    for other, seconds in ((fast, 1), (fast[:200], 1), (record[::2], 10)):
+        for use in (
+            model.predict,
+            model.simulate,
+            model.predict_online,
+            model.predict_ahead,
+            model.metrics,
+            model.score,
+            lambda data: model.report(tmp_path / "page.html", data),
+        ):
+            with pytest.raises(iv.errors.ChannelsError, match=f"every 5 s, the data have one every {seconds} s"):
+                use(other)
+    assert not (tmp_path / "page.html").exists()
+    assert model.metrics(record[:200]) == model.metrics(U[:200], Y[:200])
+    # A sample time that somebody gave is a label.
+    assert model.metrics(iv.Record(U, Y, sample_time=1.0)) == model.metrics(record)
+    with pytest.raises(iv.errors.OptionError, match="a step of -1: expected at least 1"):
+        _ = record[::-1]
+
+
 def test_gaps_and_jitter_in_an_index_are_refused() -> None:
     u, y = dated(drop=slice(100, 130))
     with pytest.raises(iv.errors.DataError, match="row 101, time column 'index': a gap of 155 s where 5 s are usual"):
@@ -130,13 +153,23 @@ def test_misspelt_keywords_are_answered_with_the_near_name() -> None:
 
 def test_a_fitted_model_says_what_was_found(model: iv.ARX) -> None:
     assert repr(model) == (
-        "ARX(lags=(1, 0, 1)), fitted: arx with lags (1, 0, 1), level, temperature from flow, heat, 90 % band"
+        "ARX(lags=(1, 0, 1)), fitted: arx with lags 1,0,1, level, temperature from flow, heat, 90 % band"
     )
     page = model._repr_html_()
     assert page.startswith("<table>") and "level, temperature from flow, heat" in page
     assert iv.ARX()._repr_html_() == "<pre>ARX()</pre>"
     judged = iv.ARX(lags=(1, 0, 1), split=(0.6, 0.1, 0.3)).fit(INPUTS, OUTPUTS)
+    # Showing a model does not judge it.
+    assert "test part" not in judged._repr_html_()
+    assert judged.result_["test"] is not None
     assert "test part, share inside" in judged._repr_html_()
+
+
+def test_a_model_with_hidden_states_is_described_by_its_states() -> None:
+    model = iv.IntervalStateSpace(states=2, epochs=2, hidden=4, window=(40, 20), initial="history:20").fit(INPUTS, OUTPUTS)
+    assert "fitted: iss with 2 states, level, temperature from flow, heat" in repr(model)
+    with pytest.raises(iv.errors.InitialOutputsError, match=r"\(initial = 'history:20', 2 states\)"):
+        model.predict(INPUTS, y0=OUTPUTS[:5])
 
 
 def test_files_are_read_as_the_command_line_reads_them(tmp_path: pathlib.Path) -> None:

@@ -169,7 +169,9 @@ fn a_state_space_model_is_exported_in_every_form() {
     }
     let header = fs::read_to_string(folder.path().join("iss.h")).unwrap();
     assert!(
-        header.contains("interval state-space model with 2 states and 3-0 units"),
+        header.contains(
+            "interval state-space model with 2 states, 3 units in the state map and no units in the output map"
+        ),
         "{header}"
     );
 }

@@ -1,7 +1,7 @@
 //! Header and source file from a plan.
 
 use intervalid_interval::kernel::{TANH_DENOMINATOR, TANH_NUMERATOR};
-use intervalid_model::{ModelKind, NetworkKind, Precision};
+use intervalid_model::{ModelKind, Precision};
 use minijinja::{Environment, Value, context};
 
 use super::footprint::{Footprint, widest, width};
@@ -228,7 +228,7 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         },
         Body::Networks(networks) => context! {
             body => "layers",
-            lstm => networks.network == NetworkKind::Lstm,
+            lstm => networks.lstm,
             layers => networks.hidden.len() + 1,
             width => width(plan),
             widest => widest(&networks.hidden),
@@ -250,28 +250,38 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
 }
 
 fn title(plan: &StepProgram) -> String {
-    let listed = |sizes: &[usize]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("-");
     let kind = match &plan.body {
         Body::Linear(_) => return "linear model (ARX)".to_owned(),
         Body::Networks(networks) if plan.kind == ModelKind::Arx => {
             return format!("mean of {} linear models (ARX)", networks.members.len());
         }
         Body::Networks(networks) => {
-            let kind = match networks.network {
-                NetworkKind::Lstm => "interval LSTM",
-                NetworkKind::Node | NetworkKind::StateSpace => "interval neural ODE",
+            let kind = if networks.lstm {
+                "interval LSTM"
+            } else {
+                "interval neural ODE"
             };
-            format!("{kind} {}", listed(&networks.hidden))
+            let widths: Vec<String> = networks.hidden.iter().map(ToString::to_string).collect();
+            format!("{kind} {}", widths.join("-"))
         }
-        Body::StateSpace(models) => format!(
-            "interval state-space model with {} states and {} units",
-            models.states,
-            listed(&models.units())
-        ),
+        Body::StateSpace(models) => {
+            let [state, output] = models.units().map(|units| counted(units, "unit"));
+            let states = counted(models.states, "state");
+            format!("interval state-space model with {states}, {state} in the state map and {output} in the output map")
+        }
     };
     match plan.members() {
         1 => kind,
         count => format!("mean of {count} networks, {kind}"),
+    }
+}
+
+/// `no units`, `1 unit`, `2 units`.
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
     }
 }
 
@@ -311,6 +321,14 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn sizes_are_counted() {
+        assert_eq!(
+            [0, 1, 8].map(|count| counted(count, "unit")),
+            ["no units", "1 unit", "8 units"]
+        );
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Memory that an exported step takes.
 
-use intervalid_model::NetworkKind;
-
 use super::code::Numbers;
 use crate::step_program::{Body, Bounded, StepProgram};
 
@@ -43,10 +41,7 @@ impl Footprint {
                     })
                     .map(entries)
                     .sum();
-                let cells = match networks.network {
-                    NetworkKind::Node | NetworkKind::StateSpace => 0,
-                    NetworkKind::Lstm => 2 * widest(&networks.hidden),
-                };
+                let cells = if networks.lstm { 2 * widest(&networks.hidden) } else { 0 };
                 let member = plan.regressor_len() + 6 * width(plan) + cells;
                 (parameters, member + 3 * outputs * members)
             }

@@ -1,5 +1,6 @@
 //! Numbers and text as C writes them.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use intervalid_data::display_name;
@@ -60,13 +61,18 @@ pub(crate) fn comment(text: &str) -> String {
     for c in text.chars() {
         if c.is_control() || c == '\\' {
             line.push(' ');
-        } else if display_name(c.encode_utf8(&mut [0; 4])).len() != c.len_utf8() {
+        } else if is_unsafe(c) {
             let _ = write!(line, "U+{:04X}", u32::from(c));
         } else {
             line.push(c);
         }
     }
     line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+}
+
+/// Whether a character may not be shown as it is: names are borrowed unless something in them has to be escaped.
+fn is_unsafe(c: char) -> bool {
+    matches!(display_name(c.encode_utf8(&mut [0; 4])), Cow::Owned(_))
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! What a step hands to the next one.
 
-use intervalid_model::NetworkKind;
-
 use super::emit::{Dim, Port, Value};
 use crate::step_program::{Body, StepProgram};
 
@@ -47,7 +45,7 @@ pub(super) fn has_past_inputs(plan: &StepProgram) -> bool {
 /// What a model carries beside its last outputs, in pairs: names, sizes and meaning.
 pub(super) fn carried(plan: &StepProgram) -> Vec<[(String, usize, &'static str); 2]> {
     match &plan.body {
-        Body::Networks(networks) if networks.network == NetworkKind::Lstm => {
+        Body::Networks(networks) if networks.lstm => {
             let cells = networks.hidden.iter().enumerate();
             let pair = |(index, &size): (usize, &usize)| {
                 [

@@ -23,6 +23,19 @@ fn extension_chooses_the_format() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
+#[cfg(unix)]
+#[test]
+fn files_have_the_permissions_of_any_other() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (saved, plain) = (folder.path().join("a.svg"), folder.path().join("b"));
+    band(20).draw(&Style::default()).unwrap().save(&saved).unwrap();
+    std::fs::write(&plain, "").unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&saved), mode(&plain));
+}
+
 #[test]
 fn other_names_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -111,14 +111,17 @@ class Estimator:
         inputs = ", ".join(name for name, _ in model.inputs) or "its own past"
         every = "" if model.sample_time is None else f", one sample every {model.sample_time:g} s"
         share = f"{100 * self.config_['coverage']:g} % band"
-        return f"{model.kind} with lags {self.lags_}, {', '.join(self.output_names_)} from {inputs}, {share}{every}"
+        return f"{model.kind} with {model.memory}, {', '.join(self.output_names_)} from {inputs}, {share}{every}"
 
     def _repr_html_(self) -> str:
-        """A table for notebooks, with the metrics of the test part where the fit had one."""
+        """A table for notebooks, with the metrics of the test part once :attr:`result_` has them.
+
+        Showing a model must not take the time of judging it.
+        """
         if not hasattr(self, "model_"):
             return f"<pre>{html.escape(repr(self))}</pre>"
         rows = [("model", self._found())]
-        test = (self.result_.get("test") if self.__dict__.get("_fit") is not None else None) or {}
+        test = self.__dict__.get("_result", {}).get("test") or {}
         for key, label in (("fit_percent", "fit (%)"), ("picp", "share inside"), ("pinaw", "width of the band / range")):
             value = test.get(key)
             per_output = value if isinstance(value, dict) else {"": value}
@@ -308,7 +311,7 @@ class Estimator:
             if known < need:
                 raise InitialOutputsError(
                     f"y0{where} has {known} sample{'s' if known != 1 else ''}, expected at least {need}: this model starts from "
-                    f"{need} measured outputs (initial = {self.config_['initial']!r}, lags = {self.lags_})"
+                    f"{need} measured outputs (initial = {self.config_['initial']!r}, {model.memory})"
                 )
             if known >= length:
                 raise ShapeError(f"y0{where} has {known} samples, u has {length}: nothing is left to predict")
@@ -433,23 +436,24 @@ class Estimator:
         """The model's channels by name, where both sides have names."""
         model = self._fitted()
         wanted = [name for name, _ in (model.inputs if letter == "u" else model.outputs)]
-        self._check_rate(item)
+        times = times_of(item.index)
+        if times is not None and len(times[0]) >= 3:
+            self._check_rate(float(np.median(np.diff(times[0]))) / 1e9)
         places = by_name(item.names, wanted, letter, letter)
         return item if places is None else Table([item.columns[place] for place in places], wanted, item.index)
 
-    def _check_rate(self, item: Table) -> None:
-        """Refuses a table whose index says that it was sampled at another rate than the record of the fit."""
-        expected, times = self._fitted().sample_time, times_of(item.index)
-        if expected is None or times is None or len(times[0]) < 3:
-            return
-        found = float(np.median(np.diff(times[0]))) / 1e9
-        if abs(found - expected) > 0.01 * expected:
+    def _check_rate(self, found: float) -> None:
+        """Refuses data whose times say that there are ``found`` seconds between samples, other than in the record of the fit."""
+        expected = self._fitted().sample_time
+        if expected is not None and abs(found - expected) > 0.01 * expected:
             raise ChannelsError(
                 f"the model was fitted on samples every {expected:g} s, the data have one every {found:g} s: resample them"
             )
 
     def _reordered(self, record: Record) -> tuple[list[Table], list[Table]]:
         """Inputs and outputs of a record in the model's order."""
+        if record._has_times and record.sample_time is not None:
+            self._check_rate(record.sample_time)
         tables: tuple[list[Table], list[Table]] = ([], [])
         handle = record._record
         for number in range(len(handle.experiments)):

@@ -330,7 +330,7 @@ margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
     >>> u, y = dryer.u, dryer.y
     >>> model = IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3, seed=1)
     >>> model.fit(u[:500], y[:500])
-    IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3), fitted: inode with lags (2, 2, 3), y from u, 90 % band
+    IntervalNODE(lags=(2, 2, 3), hidden=(8,), epochs=3), fitted: inode with lags 2,2,3, y from u, 90 % band
     >>> band = model.predict(u[500:], y0=y[500:501])
     >>> band.mean.shape, band.known
     ((500,), 1)
@@ -591,7 +591,7 @@ def load_model(path: str | os.PathLike[str]) -> Estimator:
     ...     path = os.path.join(folder, "model.safetensors")
     ...     model.save(path)
     ...     load_model(path)
-    ARX(lags=(2, 2, 3), initial='zero', lag_search=False), fitted: arx with lags (2, 2, 3), y from u, 90 % band, one sample every 0.08 s
+    ARX(lags=(2, 2, 3), initial='zero', lag_search=False), fitted: arx with lags 2,2,3, y from u, 90 % band, one sample every 0.08 s
     """
     model = read_model(path)
     return ESTIMATORS[model.kind]._from_model(model)

@@ -82,6 +82,8 @@ class Record:
     def _set(self, record: _intervalid.Record, named: tuple[bool, bool]) -> None:
         self._record = record
         self.named_inputs, self.named_outputs = named
+        #: Whether the sample time was measured; one that somebody gave is a label.
+        self._has_times = record.has_times
         for warning in record.warnings:
             warnings.warn(warning, UserWarning, stacklevel=4)
 
@@ -139,19 +141,25 @@ class Record:
         return sum(length for _, length in self._record.experiments)
 
     def __getitem__(self, rows: slice) -> Record:
-        """A stretch of every experiment."""
+        """A stretch of every experiment; ``record[::n]`` takes every n-th sample."""
         if not isinstance(rows, slice):
             raise TypeError("a record is cut by slices, such as record[:500]")
+        step = 1 if rows.step is None else rows.step
+        if step < 1:
+            raise OptionError(f"a step of {step}: expected at least 1, since time runs forwards")
+        seconds = None if self.sample_time is None else step * self.sample_time
         experiments = []
         for number, (name, _) in enumerate(self._record.experiments):
             inputs: list[Column] = [self._record.input(number, i)[rows] for i in range(len(self.inputs))]
             outputs: list[Column] = [self._record.output(number, i)[rows] for i in range(len(self.outputs))]
             experiments.append((name, inputs, outputs))
         parts = self._record
-        return Record._of(
-            _intervalid.Record(parts.name, parts.inputs, parts.outputs, parts.sample_time, experiments, parts.known),
+        stretch = Record._of(
+            _intervalid.Record(parts.name, parts.inputs, parts.outputs, seconds, experiments, parts.known),
             (self.named_inputs, self.named_outputs),
         )
+        stretch._has_times = self._has_times
+        return stretch
 
     def __repr__(self) -> str:
         names = ", ".join(f"'{name}'" for name in self.outputs)

@@ -4,7 +4,7 @@ use intervalid_data::Dataset;
 use intervalid_model::{Aligned, Band, ROLLING_WINDOW, align, coverage_by_horizon};
 use serde::{Deserialize, Serialize};
 
-use super::runs::axis;
+use super::runs::{axis, strung};
 use crate::chart::{BarsChart, Chart, LinesChart, Reference, ScatterChart, Series, SeriesStyle};
 use crate::column::{Column, rounded};
 use crate::error::Result;
@@ -58,11 +58,10 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Aligned<'_>], name: &str, 
     let longest = runs.iter().map(|run| run.target.len()).max()?;
     let window = ROLLING_WINDOW.min(longest.div_ceil(3)).max(1);
     let (mut x, mut values) = (Vec::new(), Vec::new());
-    let (experiment, first) = match bands {
-        [band] => (band.experiment, band.first + band.warmup),
-        _ => (0, 0),
+    let axis = match bands {
+        [band] => axis(dataset, band.experiment, band.first + band.warmup),
+        _ => strung(dataset),
     };
-    let axis = axis(dataset, experiment, first);
     let mut position = 0;
     for run in runs {
         for (index, count) in run.rolling_counts(window).into_iter().enumerate() {
@@ -163,7 +162,44 @@ fn width_reading(sorted: &[(f64, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use intervalid_data::{Channel, ReadOptions, TimedTable, from_timed_tables};
+
     use super::*;
+
+    #[test]
+    fn several_runs_stand_in_a_row_without_a_date() {
+        let channel = |name: &str| Channel {
+            name: name.to_owned(),
+            unit: None,
+        };
+        let table = |day: i64| TimedTable {
+            name: format!("day {day}"),
+            columns: vec![vec![1.0; 30], vec![2.0; 30]],
+            nanoseconds: (0..30).map(|k| (86_400 * day + 5 * k) * 1_000_000_000).collect(),
+            universal: false,
+        };
+        let (inputs, outputs, tables) = (vec![channel("u")], vec![channel("y")], vec![table(1), table(9)]);
+        let dataset = from_timed_tables("plant", inputs, outputs, tables, &ReadOptions::default()).unwrap();
+        let band = |experiment| Band {
+            experiment,
+            first: 10,
+            warmup: 0,
+            lower: vec![vec![1.0; 20]],
+            centre: vec![vec![2.0; 20]],
+            upper: vec![vec![3.0; 20]],
+            diverged_at: None,
+        };
+        let rolling = |bands: &[Band]| match views(&dataset, bands, 0.9).unwrap().remove(0).rolling {
+            Some(Chart::Lines(chart)) => chart,
+            other => panic!("expected lines, found {other:?}"),
+        };
+        let one = rolling(&[band(1)]);
+        assert_eq!(one.x_label, "time (s) since 1970-01-10T00:00:00");
+        let both = rolling(&[band(0), band(1)]);
+        assert_eq!(both.x_label, "time (s), runs one after the other");
+        let end = both.x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(end <= 5.0 * 40.0, "{end}");
+    }
 
     #[test]
     fn width_in_words() {

@@ -80,6 +80,19 @@ pub(crate) fn axis(dataset: &Dataset, experiment: usize, first: usize) -> Axis {
     }
 }
 
+/// Position of samples of several runs, one after the other: no date is true of all of them.
+pub(crate) fn strung(dataset: &Dataset) -> Axis {
+    let (label, step) = match dataset.sample_time() {
+        Some(seconds) => ("time (s), runs one after the other", seconds),
+        None => ("sample, runs one after the other", 1.0),
+    };
+    Axis {
+        label: label.to_owned(),
+        start: 0.0,
+        step,
+    }
+}
+
 fn charts(report: &FitReport<'_>, bands: &[Band], index: usize, part: &str) -> Result<Vec<Chart>> {
     let dataset = report.dataset;
     let band = &bands[index];

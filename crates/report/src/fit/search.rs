@@ -33,8 +33,7 @@ pub(super) fn view(info: &SearchInfo) -> SearchView {
     let mut words = vec![format!("Why this one: {}.", info.why)];
     if info.members > 1 {
         words.push(format!(
-            "The model averages {}, simulations and bands alike; some were fitted to the training and validation parts together, the \
-             others with one block left out.",
+            "The model averages {}, simulations and bands alike; each was fitted to all or to most of the training and validation parts.",
             count(info.members, "network")
         ));
     } else {
@@ -93,4 +92,31 @@ pub(super) fn extrapolation(flags: &[Vec<bool>]) -> Option<String> {
          marked in the column `extrapolated` of predictions.csv.",
         percent(outside as f64 / total as f64)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_members_were_fitted_to_is_true_of_all_of_them() {
+        let info = |members: usize| {
+            serde_json::from_value::<SearchInfo>(serde_json::json!({
+                "findings": [], "candidates": [], "why": "it is best", "members": members, "warning": null, "guarantees": [],
+                "rounds": 3, "capped": false, "work": 1.0,
+                "calibration": {
+                    "outputs": [{"lower": 1.0, "upper": 1.0, "floor": 0.0}], "level": 0.9, "blocks": 5, "samples": 100,
+                    "effective_samples": 50.0, "block_coverage": [0.9, 0.9, 0.9, 0.9, 0.9],
+                },
+            }))
+            .unwrap()
+        };
+        // Members of folds alone, or of everything alone, are averaged at times.
+        assert_eq!(
+            view(&info(5)).words[1],
+            "The model averages 5 networks, simulations and bands alike; each was fitted to all or to most of the training and \
+             validation parts."
+        );
+        assert!(view(&info(1)).words[1].starts_with("The model was then refitted"));
+    }
 }
