@@ -113,7 +113,7 @@ fn several_files_have_a_row_each_and_coverage_can_be_required() {
         _ => plain(row, column, value),
     };
     folder.write("gap.csv", csv(300, gap));
-    let split = ["--missing", "split", "--json"];
+    let split = ["--missing", "split", "--json", "--quiet"];
     let both = folder.json(&[&["evaluate", "m", "gap.csv", "a.csv"], &split[..]].concat());
     let gap = folder.json(&[&["evaluate", "m", "gap.csv"], &split[..]].concat());
     assert_eq!(both["files"][0]["rmse"], gap["rmse"]);
