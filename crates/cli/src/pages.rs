@@ -1,7 +1,6 @@
 //! Reports as files of a fit's folder.
 
-use intervalid_files::Staged;
-use intervalid_report::{FitReport, Page, fit_page};
+use intervalid_report::{FitReport, fit_page};
 
 use crate::args::{DataArgs, GlobalArgs};
 use crate::error::Failure;
@@ -11,12 +10,13 @@ pub(crate) const REPORT: &str = "report.html";
 /// What the page shows, so that it can be written again and be compared with others.
 pub(crate) const REPORT_DATA: &str = "report.json";
 
-/// Writes the page of a fit and its data.
-pub(crate) fn write_report(staged: &mut Staged<'_>, report: &FitReport<'_>) -> Result<Page, Failure> {
+/// The page of a fit and its data, as files.
+pub(crate) fn report_files(report: &FitReport<'_>) -> Result<[(&'static str, Vec<u8>); 2], Failure> {
     let page = fit_page(report)?;
-    staged.write(REPORT_DATA, page.to_json().as_bytes())?;
-    staged.write(REPORT, page.to_html()?.as_bytes())?;
-    Ok(page)
+    Ok([
+        (REPORT_DATA, page.to_json().into_bytes()),
+        (REPORT, page.to_html()?.into_bytes()),
+    ])
 }
 
 /// The command that reads the same data with the settings in `config`: what a configuration file has no keys for are
@@ -25,31 +25,31 @@ pub(crate) fn repeat_command((data, test): (&DataArgs, &[String]), global: &Glob
     let mut words = vec!["intervalid".to_owned(), "fit".to_owned()];
     words.extend(data.data.iter().cloned());
     words.extend(["--config".to_owned(), config.to_owned()]);
-    if let Some(character) = data.delimiter {
+    if let Some(character) = data.options.delimiter {
         words.extend(["--delimiter".to_owned(), character.to_string()]);
     }
-    if data.decimal == intervalid_data::Decimal::Comma {
+    if data.options.decimal == intervalid_data::Decimal::Comma {
         words.extend(["--decimal".to_owned(), ",".to_owned()]);
     }
-    if data.missing == intervalid_data::MissingPolicy::Split {
+    if data.options.missing == intervalid_data::MissingPolicy::Split {
         words.extend(["--missing".to_owned(), "split".to_owned()]);
     }
-    if let Some(most) = data.max_samples {
+    if let Some(most) = data.options.max_samples {
         words.extend(["--max-samples".to_owned(), most.to_string()]);
     }
     for file in test {
         words.extend(["--test".to_owned(), file.clone()]);
     }
-    if data.skip_rows > 0 {
-        words.extend(["--skip-rows".to_owned(), data.skip_rows.to_string()]);
+    if data.options.skip_rows > 0 {
+        words.extend(["--skip-rows".to_owned(), data.options.skip_rows.to_string()]);
     }
-    if let Some(column) = &data.time {
+    if let Some(column) = &data.options.time {
         words.extend(["--time".to_owned(), column.clone()]);
     }
-    if let Some(step) = data.resample {
+    if let Some(step) = data.options.resample {
         words.extend(["--resample".to_owned(), step.to_string()]);
     }
-    for (name, unit) in &data.unit {
+    for (name, unit) in &data.options.unit {
         words.extend(["--unit".to_owned(), format!("{name}={unit}")]);
     }
     if let Some(folder) = global.data_dir.as_ref().filter(|folder| !folder.is_empty()) {

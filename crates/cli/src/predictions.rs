@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::{Dataset, Part, quote_csv};
+use intervalid_data::{Dataset, Experiment, Part, quote_csv};
 use intervalid_model::{Band, ModelError, align};
 
 /// Columns beyond the contract's first ones, at the end.
@@ -12,6 +12,19 @@ pub(crate) struct Extras<'a> {
     pub(crate) extrapolated: Option<&'a [Vec<bool>]>,
     /// The bands whose scale followed the measured outputs: columns `y_lower_online` and `y_upper_online`.
     pub(crate) online: Option<&'a [Band]>,
+    /// Whether each measured sample lies inside its band: column `inside`, 0 or 1.
+    pub(crate) inside: bool,
+    /// The samples are to come.
+    pub(crate) planned: Option<Planned<'a>>,
+}
+
+/// Inputs to come, read from a file of their own: nothing was measured, so the column y is empty.
+#[derive(Clone, Copy)]
+pub(crate) struct Planned<'a> {
+    /// The rows of the plan, from which samples are counted.
+    pub(crate) rows: &'a Experiment,
+    /// Samples in front of them.
+    pub(crate) past: usize,
 }
 
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
@@ -43,14 +56,20 @@ pub(crate) fn predictions_csv(
         }
     };
     name(&["y", "y_hat", "y_lower", "y_upper"]);
+    if extras.inside {
+        name(&["inside"]);
+    }
     if extras.online.is_some() {
         name(&["y_lower_online", "y_upper_online"]);
     }
     if extras.extrapolated.is_some() {
         text += ",extrapolated";
     }
-    let has_times = experiments.iter().any(|experiment| experiment.time().is_some());
-    let has_rows = has_times && experiments.iter().any(|experiment| experiment.row(0).is_some());
+    let shown = extras
+        .planned
+        .map_or(experiments, |planned| std::slice::from_ref(planned.rows));
+    let has_times = shown.iter().any(|experiment| experiment.time().is_some());
+    let has_rows = has_times && shown.iter().any(|experiment| experiment.row(0).is_some());
     if has_rows {
         text += ",row";
     }
@@ -67,6 +86,11 @@ pub(crate) fn predictions_csv(
             .max_by_key(|segment| segment.start);
         let experiment = &experiments[band.experiment];
         let (start, end) = around.map_or((0, experiment.len()), |segment| (segment.start, segment.end));
+        // Where samples are to come, they count from the first row of the plan, and rows and times are those of its file.
+        let (start, rows, past) = match extras.planned {
+            None => (start, experiment, 0),
+            Some(planned) => (planned.past, planned.rows, planned.past),
+        };
         let label = |text: &mut String, sample: usize| {
             if experiments.len() > 1 {
                 let _ = write!(text, "{},", quote_csv(experiment.name()));
@@ -76,11 +100,11 @@ pub(crate) fn predictions_csv(
         // Where the sample is in its file and when it was taken, at the end of its row.
         let place = |text: &mut String, sample: usize| {
             if has_rows {
-                let row = experiment.row(sample).map(|row| row.number().to_string());
+                let row = rows.row(sample - past).map(|row| row.number().to_string());
                 let _ = write!(text, ",{}", row.unwrap_or_default());
             }
             if has_times {
-                let time = experiment.time().map(|time| time.at(sample).to_string());
+                let time = rows.time().map(|time| time.at(sample - past).to_string());
                 let _ = write!(text, ",{}", time.unwrap_or_default());
             }
             *text += "\n";
@@ -90,10 +114,17 @@ pub(crate) fn predictions_csv(
             label(&mut text, first + row);
             for column in &columns {
                 let run = column[index];
-                let cells = [run.target, run.centre, run.lower, run.upper].map(|values| values[row]);
-                for cell in cells {
+                match extras.planned {
+                    None => drop(write!(text, ",{}", run.target[row])),
+                    Some(_) => text += ",",
+                }
+                for cell in [run.centre, run.lower, run.upper].map(|values| values[row]) {
                     let _ = write!(text, ",{cell}");
                 }
+            }
+            for run in columns.iter().map(|column| column[index]).filter(|_| extras.inside) {
+                let is_inside = (run.lower[row]..=run.upper[row]).contains(&run.target[row]);
+                let _ = write!(text, ",{}", u8::from(is_inside));
             }
             let at = band.warmup.min(band.len()) + row;
             for online in extras.online.into_iter().map(|bands| &bands[index]) {
@@ -107,14 +138,17 @@ pub(crate) fn predictions_csv(
             place(&mut text, first + row);
         }
         // Nothing is predicted from where the simulation diverged, and a row says so.
-        let lost = band.diverged_at.map_or(end, |_| band.first + band.len())..end;
+        let lost = band.diverged_at.map_or(end, |_| (band.first + band.len()).max(past))..end;
         for sample in lost {
             label(&mut text, sample);
             for output in 0..outputs.len() {
-                let _ = write!(text, ",{},,,", experiment.output(output)[sample]);
+                match extras.planned {
+                    None => drop(write!(text, ",{},,,", experiment.output(output)[sample])),
+                    Some(_) => text += ",,,,",
+                }
             }
-            let columns =
-                2 * outputs.len() * usize::from(extras.online.is_some()) + usize::from(extras.extrapolated.is_some());
+            let per_output = usize::from(extras.inside) + 2 * usize::from(extras.online.is_some());
+            let columns = per_output * outputs.len() + usize::from(extras.extrapolated.is_some());
             text += &",".repeat(columns);
             place(&mut text, sample);
         }
@@ -169,11 +203,13 @@ mod tests {
         let extras = Extras {
             extrapolated: Some(&[vec![false, true]]),
             online: Some(&bands),
+            inside: true,
+            planned: None,
         };
         let all = predictions_csv(&dataset, &part, &bands, &extras).expect("belongs");
         assert_eq!(
             all,
-            "k,y,y_hat,y_lower,y_upper,y_lower_online,y_upper_online,extrapolated\n3,3.5,3,3,3,3,3,1\n"
+            "k,y,y_hat,y_lower,y_upper,inside,y_lower_online,y_upper_online,extrapolated\n3,3.5,3,3,3,0,3,3,1\n"
         );
     }
 

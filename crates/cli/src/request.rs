@@ -19,22 +19,23 @@ pub(crate) fn data_dir(global: &GlobalArgs) -> Option<PathBuf> {
 /// The record that the command line names.
 pub(crate) fn record(args: &DataArgs, global: &GlobalArgs) -> RecordRequest {
     let columns = |names: &Option<Vec<String>>| names.as_deref().map(column_names);
+    let asked = &args.options;
     let options = ReadOptions {
-        inputs: columns(&args.input),
-        outputs: columns(&args.output),
-        experiment: args.experiment.clone(),
-        time: args.time.clone(),
-        resample: args.resample,
-        sample_time: args.sample_time,
-        skip_rows: args.skip_rows,
-        units: args.unit.clone(),
-        delimiter: args.delimiter,
-        decimal: args.decimal,
-        missing: args.missing,
-        max_samples: args.max_samples,
+        inputs: columns(&asked.input),
+        outputs: columns(&asked.output),
+        experiment: asked.experiment.clone(),
+        time: asked.time.clone(),
+        resample: asked.resample,
+        sample_time: asked.sample_time,
+        skip_rows: asked.skip_rows,
+        units: asked.unit.clone(),
+        delimiter: asked.delimiter,
+        decimal: asked.decimal,
+        missing: asked.missing,
+        max_samples: asked.max_samples,
         ..ReadOptions::default()
     };
-    RecordRequest::new(args.data.clone(), data_dir(global), options, args.split)
+    RecordRequest::new(args.data.clone(), data_dir(global), options, asked.split)
 }
 
 /// The settings among the flags of `fit`.

@@ -6,10 +6,10 @@ use intervalid_data::Channel;
 use intervalid_model::{CWC_ETA, Evaluation, Metrics};
 use intervalid_report::{independent_share, metric_texts, reading};
 use intervalid_search::SearchInfo;
-use intervalid_workflow::{Extrapolation, FitOutcome};
+use intervalid_workflow::{Extrapolation, FitMetrics, FitOutcome};
 
 use crate::error::Failure;
-use crate::format::{percent, significant, table};
+use crate::format::{count, percent, significant, table};
 use crate::output::Output;
 use crate::pages::REPORT;
 
@@ -22,13 +22,12 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
         .strategy
         .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
     output.story(format_args!(
-        "{}: {strategy}{} with {} and {} parameters, {} epochs in {:.1} s",
+        "{}: {strategy}{} with {} and {} parameters, {}",
         result.dataset,
         result.model,
         model.memory_in_words(),
         result.parameters,
-        result.epochs_run,
-        result.train_seconds,
+        effort(result),
     ))?;
     if let Some(info) = &result.search {
         search(info, output)?;
@@ -75,6 +74,14 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
         out.join(REPORT).display()
     ))?;
     Ok(())
+}
+
+/// What it took. A search has no epochs: the steps of its descent are those of one candidate of many.
+pub(crate) fn effort(result: &FitMetrics) -> String {
+    match result.search {
+        Some(_) => format!("found in {:.1} s", result.train_seconds),
+        None => format!("{} in {:.1} s", count(result.epochs_run, "epoch"), result.train_seconds),
+    }
 }
 
 /// Candidates shown; all are in `candidates.csv`.

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use intervalid_data::{
-    DataError, Dataset, FileError, FileProblem, ReadOptions, Split, SplitFractions, known_dataset, load,
+    DataError, Dataset, FileError, FileProblem, Part, ReadOptions, Split, SplitFractions, known_dataset, load,
 };
 use intervalid_model::{FitConfig, Method, NetworkKind, Strategy};
+use intervalid_workflow::each_sample;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -326,16 +327,7 @@ fn data_hash(dataset: &Dataset, split: &Split) -> String {
         text(&channel.name);
     }
     text(&serde_json::to_string(split).expect("a split is plain data"));
-    for experiment in dataset.experiments() {
-        hasher.update((experiment.len() as u64).to_le_bytes());
-        let inputs = (0..dataset.inputs().len()).map(|channel| experiment.input(channel));
-        let outputs = (0..dataset.outputs().len()).map(|channel| experiment.output(channel));
-        for column in inputs.chain(outputs) {
-            for value in column {
-                hasher.update(value.to_le_bytes());
-            }
-        }
-    }
+    each_sample(dataset, &Part::whole(dataset), |bytes| hasher.update(bytes));
     hex(hasher.finalize().as_slice())
 }
 

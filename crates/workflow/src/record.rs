@@ -1,9 +1,11 @@
 //! Which data to read, and how to split them.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use intervalid_data::{
-    DataError, Dataset, KnownDataset, Part, ReadOptions, Segment, Split, SplitFractions, known_dataset, load,
+    DataError, Dataset, KnownDataset, MissingPolicy, Part, ReadOptions, Segment, Split, SplitFractions, known_dataset,
+    load,
 };
 use serde::Serialize;
 
@@ -75,9 +77,23 @@ impl RecordRequest {
     }
 
     /// The same request with files of their own for the test: the others are for training and validation alone.
+    /// Their shares become what they are of each other.
     #[must_use]
     pub fn with_test(self, test: Vec<String>) -> Self {
-        Self { test, ..self }
+        let SplitFractions { train, validation, .. } = self.fractions;
+        let fractions = match test.is_empty() || self.fractions.test <= 0.0 {
+            true => self.fractions,
+            false => SplitFractions {
+                train: train / (train + validation),
+                validation: validation / (train + validation),
+                test: 0.0,
+            },
+        };
+        Self {
+            test,
+            fractions,
+            ..self
+        }
     }
 
     /// Name in the catalogue; empty for a user's own record.
@@ -109,24 +125,52 @@ impl RecordRequest {
         if self.test.is_empty() {
             return Split::new(dataset, self.fractions);
         }
-        // Files may hold several experiments; those for the test come last.
-        let own = load(&self.data, self.data_dir.as_deref(), &self.options)?;
-        let SplitFractions { train, validation, .. } = self.fractions;
-        let fractions = SplitFractions {
-            train: train / (train + validation),
-            validation: validation / (train + validation),
-            test: 0.0,
-        };
-        let experiments = dataset.experiments().iter().enumerate().skip(own.experiments().len());
-        let whole = experiments.map(|(experiment, samples)| Segment {
+        let files = self.files(dataset)?;
+        let own = files[..self.data.len()].last().map_or(0, |file| file.end);
+        let experiments = dataset.experiments();
+        let for_training = Dataset::new(
+            dataset.name(),
+            dataset.inputs().to_vec(),
+            dataset.outputs().to_vec(),
+            dataset.sample_time(),
+            experiments[..own].to_vec(),
+        )?;
+        let whole = experiments.iter().enumerate().skip(own);
+        let whole = whole.map(|(experiment, samples)| Segment {
             experiment,
             start: 0,
             end: samples.len(),
         });
         Ok(Split {
             test: Part::from_segments(whole.collect()),
-            ..Split::new(&own, fractions)?
+            ..Split::new(&for_training, self.fractions)?
         })
+    }
+
+    /// Which experiments of `dataset`, as [`load`](Self::load) gave it, are of which file: in the order of the files, those for the
+    /// test last.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), where files that hold several experiments are read once more to count them.
+    pub fn files(&self, dataset: &Dataset) -> Result<Vec<Range<usize>>, DataError> {
+        let files: Vec<&String> = self.data.iter().chain(&self.test).collect();
+        let count = dataset.experiments().len();
+        if let [_] = files.as_slice() {
+            return Ok(std::iter::once(0..count).collect());
+        }
+        // Where nothing is split, a file is an experiment.
+        if self.options.missing == MissingPolicy::Error && count == files.len() {
+            return Ok((0..count).map(|file| file..file + 1).collect());
+        }
+        let mut start = 0;
+        let mut found = Vec::new();
+        for file in files {
+            let alone = load(&[file], self.data_dir.as_deref(), &self.options)?;
+            let end = (start + alone.experiments().len()).min(count);
+            found.push(start..end);
+            start = end;
+        }
+        Ok(found)
     }
 
     /// Reads, checks and splits the data.
@@ -150,5 +194,31 @@ pub fn check_data_dir(folder: Option<&Path>) -> Result<(), DataError> {
             folder: folder.to_owned(),
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_for_the_test_leave_the_others_their_shares_of_each_other() {
+        let request = |split: Option<&str>| {
+            let split = split.map(|text| text.parse().expect("shares"));
+            RecordRequest::new(vec!["hair-dryer".to_owned()], None, ReadOptions::default(), split)
+        };
+        let test = vec!["robot-arm".to_owned()];
+        let first = request(Some("0.6,0.1,0.3")).with_test(test.clone());
+        let SplitFractions { train, validation, .. } = first.fractions;
+        assert!((train - 6.0 / 7.0).abs() < 1e-15 && (validation - 1.0 / 7.0).abs() < 1e-15);
+        // What is written is what is read again, to the bit.
+        let again = request(Some(&first.fractions.to_string())).with_test(test);
+        assert_eq!(again.fractions, first.fractions);
+        let alone = request(Some("0.6,0.1,0.3")).with_test(Vec::new());
+        assert_eq!(alone.fractions, SplitFractions::default());
+        let (dataset, split) = again.read().expect("both are built in");
+        assert_eq!(again.files(&dataset).expect("counted"), [0..1, 1..2]);
+        assert_eq!(split.train.samples() + split.validation.samples(), 1000);
+        assert_eq!(split.test.samples(), dataset.samples() - 1000);
     }
 }

@@ -1,7 +1,7 @@
 //! What is to be fitted, everything decided.
 
 use intervalid_data::{Dataset, InitialState, Lags, Split, free_run_windows};
-use intervalid_model::{FitConfig, Model, ModelError};
+use intervalid_model::{FitConfig, Model, ModelError, ModelKind};
 use intervalid_search::{SearchConfig, SearchInfo};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -145,6 +145,18 @@ impl FitRequest {
         }
     }
 
+    /// The same request, of a search only among models of this kind.
+    #[must_use]
+    pub fn of_kind(&self, model: ModelKind) -> Self {
+        match self {
+            Self::Search(config) if SearchConfig::searches(model) => Self::Search(SearchConfig {
+                model: Some(model),
+                ..config.clone()
+            }),
+            request => request.clone(),
+        }
+    }
+
     /// Finds out before training what would fail after it.
     ///
     /// # Errors
@@ -165,5 +177,21 @@ impl FitRequest {
             return Err(ModelError::LagsTooLong { lags, longest }.into());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_again_is_among_models_of_the_kind_that_was_chosen() {
+        let search = FitRequest::new(&Settings::default(), "").expect("resolves");
+        let FitRequest::Search(config) = search.of_kind(ModelKind::Iss) else {
+            panic!("still a search");
+        };
+        assert_eq!(config.model, Some(ModelKind::Iss));
+        let one = FitRequest::one(&Settings::default(), "").expect("resolves");
+        assert_eq!(one.of_kind(ModelKind::Iss), one);
     }
 }

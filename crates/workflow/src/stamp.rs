@@ -78,23 +78,32 @@ impl RecordStamp {
     }
 }
 
-/// Over the values, channel by channel; names are not part of it.
+/// Over the values; names are not part of it.
 fn hash(dataset: &Dataset, part: &Part) -> String {
     let mut hasher = Sha256::new();
+    each_sample(dataset, part, |bytes| hasher.update(bytes));
+    let digest = hasher.finalize();
+    let hex = digest.iter().map(|byte| format!("{byte:02x}"));
+    hex.collect::<String>()[..DIGITS].to_owned()
+}
+
+/// The samples of a part as bytes to hash: of every segment its length, so that no two parts give the same bytes, then the values
+/// of the inputs and of the outputs, channel by channel.
+///
+/// # Panics
+/// If the part is not one of this record.
+pub fn each_sample(dataset: &Dataset, part: &Part, mut take: impl FnMut(&[u8])) {
     for segment in part.segments() {
         let experiment = &dataset.experiments()[segment.experiment];
-        hasher.update((segment.len() as u64).to_le_bytes());
+        take(&(segment.len() as u64).to_le_bytes());
         let inputs = (0..dataset.inputs().len()).map(|channel| experiment.input(channel));
         let outputs = (0..dataset.outputs().len()).map(|channel| experiment.output(channel));
         for column in inputs.chain(outputs) {
             for value in &column[segment.start..segment.end] {
-                hasher.update(value.to_le_bytes());
+                take(&value.to_le_bytes());
             }
         }
     }
-    let digest = hasher.finalize();
-    let hex = digest.iter().map(|byte| format!("{byte:02x}"));
-    hex.collect::<String>()[..DIGITS].to_owned()
 }
 
 #[cfg(test)]

@@ -11,6 +11,15 @@ pub(crate) struct DataArgs {
     /// Files (.csv, .tsv, .txt, .xlsx, .mat, .npz, .npy, .parquet) or names (see `data list`); several are several experiments
     #[arg(value_name = "DATA", required = true)]
     pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: DataOptions,
+}
+
+/// How data are read and split.
+// Without data they say nothing, which matters where data are an option themselves.
+#[derive(Args, Clone, Debug)]
+#[group(requires = "data")]
+pub(crate) struct DataOptions {
     /// Input columns, '' for none; a name with a comma in double quotes [default: columns u, u1, u2, ...]
     #[arg(long, value_name = "COL,...", value_delimiter = ',', help_heading = "Data options")]
     pub(crate) input: Option<Vec<String>>,
@@ -91,28 +100,6 @@ pub(crate) struct DataArgs {
     pub(crate) max_samples: Option<u64>,
 }
 
-impl DataArgs {
-    /// These files, read as they are.
-    pub(crate) fn of(data: Vec<String>) -> Self {
-        Self {
-            data,
-            input: None,
-            output: None,
-            experiment: None,
-            time: None,
-            resample: None,
-            sample_time: None,
-            split: None,
-            delimiter: None,
-            decimal: Decimal::default(),
-            skip_rows: 0,
-            unit: Vec::new(),
-            missing: MissingPolicy::default(),
-            max_samples: None,
-        }
-    }
-}
-
 fn sample_time(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(seconds),
@@ -127,15 +114,18 @@ fn unit(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Seconds, or a time such as `500ms`, `30s` or `5min`.
+/// A step of time.
 fn step(text: &str) -> Result<f64, String> {
+    seconds(text).ok_or_else(|| "expected a positive time such as 0.5, 30s or 5min".to_owned())
+}
+
+/// Seconds, or a time such as `500ms`, `30s`, `5min`, `1h30m` or `PT5M`, if it is positive.
+pub(super) fn seconds(text: &str) -> Option<f64> {
     let seconds = text.trim().parse::<f64>().ok().or_else(|| {
         let time = text.trim().parse::<SignedDuration>().ok()?;
         Some(time.as_secs_f64())
     });
-    seconds
-        .filter(|seconds| seconds.is_finite() && *seconds > 0.0)
-        .ok_or_else(|| "expected a positive time such as 0.5, 30s or 5min".to_owned())
+    seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
 /// Names of columns as a list was typed: cells in double quotes hold commas.

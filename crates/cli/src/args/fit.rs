@@ -9,9 +9,9 @@ use intervalid_data::{InitialState, Lags};
 use intervalid_model::{MarginActivation, ModelKind, Precision, Strategy};
 
 use intervalid_workflow::Preset;
-use jiff::SignedDuration;
 
 use super::DataArgs;
+use super::data::seconds;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -171,18 +171,9 @@ fn coverage(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Seconds, or a time such as `90s`, `2m`, `1h30m` or `PT5M`.
+/// The time that a search may take.
 fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = match text.trim().parse::<f64>() {
-        Ok(seconds) => Some(seconds),
-        Err(_) => text
-            .trim()
-            .parse::<SignedDuration>()
-            .ok()
-            .map(|time| time.as_secs_f64()),
-    };
-    seconds
-        .filter(|seconds| *seconds > 0.0)
+    seconds(text)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h30m".to_owned())
 }

@@ -14,7 +14,7 @@ mod report;
 mod shell;
 mod study;
 
-pub(crate) use data::{DataArgs, column_names};
+pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
@@ -111,7 +111,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// One table of several fitted models
     Compare(CompareArgs),
-    /// Turn a model into a step for a controller or a simulator: C99 or FMU
+    /// Turn a model into a step for a controller or a simulator: C99, FMU or ONNX
     Export(ExportArgs),
     /// One page to look at, of a fit or a study
     Report(ReportArgs),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::DataArgs;
+use super::{DataArgs, DataOptions};
 
 const PREDICT_EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,10 @@ Examples:
   intervalid evaluate dryer new.csv --online
   intervalid evaluate dryer monday.csv friday.csv         a row for each, and both together
   intervalid evaluate dryer new.csv --require-coverage 0.85   exit code 3 if fewer samples are inside
-  intervalid evaluate dryer hair-dryer --part test --json";
+  intervalid evaluate dryer new.csv --out samples.csv     every sample, and whether it is inside
+  intervalid evaluate dryer hair-dryer --part test --json
+
+A simulation that diverges is a failure (exit code 1), after everything was printed and written.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -35,7 +38,9 @@ Examples:
   intervalid compare dryer-arx dryer-cascade dryer-joint
   intervalid compare dryer-cascade dryer-joint --out comparison.html
   intervalid compare dryer-cascade dryer-joint --data new.csv    all of them on one recording
+  intervalid compare dryer-cascade dryer-joint --data historian.csv --skip-rows 3 --resample 30s
 
+With --data, a simulation that diverges is a failure (exit code 1), after the table was printed.
 A linear model is always among them: where no fit is linear, the one that `fit` made beside its model.";
 
 /// A part of a record.
@@ -70,10 +75,10 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
     /// Outputs at the first row, one per output: DATA then needs inputs only
-    #[arg(long, value_name = "VALUE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["online", "plot", "part"])]
+    #[arg(long, value_name = "VALUE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["online", "horizon", "plot", "part"])]
     pub(crate) initial_output: Vec<f64>,
     /// A recording that DATA goes on from where it ends: DATA then needs inputs only
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["online", "plot", "part", "initial_output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["online", "horizon", "plot", "part", "initial_output"])]
     pub(crate) start_from: Option<String>,
     /// Accept a simulation that diverges; without it that is a failure (exit code 1), with what was predicted before written all the same
     #[arg(long)]
@@ -107,6 +112,9 @@ pub(crate) struct EvaluateArgs {
     /// Least share of samples inside the band, for every file and output; less is exit code 3
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
     pub(crate) require_coverage: Option<f64>,
+    /// CSV file for the samples: measured, predicted, bounds, and whether each lies inside
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -138,6 +146,8 @@ pub(crate) struct CompareArgs {
     /// Evaluate every model again on all of these files, in place of what their fits found
     #[arg(long, value_name = "DATA", conflicts_with = "out")]
     pub(crate) data: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: DataOptions,
     /// Page with the models side by side [default: print the table only]
     #[arg(long, value_name = "FILE.html")]
     pub(crate) out: Option<PathBuf>,

@@ -1,15 +1,19 @@
 //! `intervalid predict` where outputs are not known yet: inputs alone, started from an output or from another recording.
 
-use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, quote_csv};
-use intervalid_model::{Band, Model, ModelKind};
+use intervalid_data::{Channel, Dataset, Experiment, Part, Segment};
+use intervalid_model::{Model, ModelKind};
 use serde::Serialize;
 
-use crate::args::{DataArgs, GlobalArgs, PredictArgs};
+use super::load::diverged_at;
+use super::predict::diverged;
+use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
+use crate::path_text;
+use crate::predictions::{Extras, Planned, predictions_csv};
 use crate::request::record;
 use crate::write::OutFile;
 
@@ -21,7 +25,8 @@ struct Report<'a> {
     coverage: f64,
     metrics: Option<()>,
     predictions: Vec<Column<'a>>,
-    out: Option<&'a std::path::Path>,
+    #[serde(serialize_with = "path_text::maybe")]
+    out: Option<PathBuf>,
     plot: Option<()>,
 }
 
@@ -69,7 +74,13 @@ pub(super) fn run(
     };
     let skipped = band.warmup.min(band.len());
     let flags = extrapolated.as_ref().map(|flags| &flags[0][skipped..]);
-    let text = csv(&plan, band, flags);
+    let rows = &plan.read.experiments()[0];
+    let extras = Extras {
+        extrapolated: extrapolated.as_deref(),
+        planned: Some(Planned { rows, past: plan.past }),
+        ..Extras::default()
+    };
+    let text = predictions_csv(&plan.dataset, &plan.part, &bands, &extras)?;
     if let Some(out) = out {
         out.write(text.as_bytes())?;
     }
@@ -77,9 +88,10 @@ pub(super) fn run(
         let column = |(index, channel): (usize, &'_ Channel)| -> (usize, String) { (index, channel.name.clone()) };
         let names: Vec<(usize, String)> = model.interface().outputs.iter().enumerate().map(column).collect();
         let predictions = names.iter().map(|(index, name)| Column {
-            experiment: plan.read.experiments()[0].name(),
+            experiment: rows.name(),
             output: name,
-            first: band.first + skipped - plan.past + 1,
+            // A run that diverges within its warm-up predicts nothing of the plan.
+            first: (band.first + skipped).saturating_sub(plan.past) + 1,
             y_hat: &band.centre[*index][skipped..],
             y_lower: &band.lower[*index][skipped..],
             y_upper: &band.upper[*index][skipped..],
@@ -91,7 +103,7 @@ pub(super) fn run(
             coverage: model.config().coverage,
             metrics: None,
             predictions: predictions.collect(),
-            out: args.out.as_deref(),
+            out: args.out.clone(),
             plot: None,
         })?;
     } else if let Some(path) = &args.out {
@@ -99,14 +111,9 @@ pub(super) fn run(
     } else {
         output.result(text.trim_end())?;
     }
-    if band.diverged_at.is_some() && !args.allow_divergence {
-        return Err(Failure::run(anyhow!(
-            "the simulation of '{}' diverged at sample {}: nothing is predicted from there on",
-            plan.read.name(),
-            band.first + band.len() - plan.past + 1
-        )));
-    }
-    Ok(())
+    let lost = (band.first + band.len()).saturating_sub(plan.past);
+    let found = band.diverged_at.map(|_| diverged_at(rows, lost));
+    diverged(found, args.allow_divergence, output)
 }
 
 /// Reads the inputs, and puts the past in front of them.
@@ -122,9 +129,12 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
     // The inputs are all that is read: as the only channels of a record they are its outputs.
     let read = record(
         &DataArgs {
-            input: Some(Vec::new()),
-            output: Some(args.data.input.clone().unwrap_or_else(|| names(inputs))),
-            ..args.data.clone()
+            data: args.data.data.clone(),
+            options: DataOptions {
+                input: Some(Vec::new()),
+                output: Some(args.data.options.input.clone().unwrap_or_else(|| names(inputs))),
+                ..args.data.options.clone()
+            },
         },
         global,
     )
@@ -151,13 +161,18 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
             let past = record(
                 &DataArgs {
                     data: vec![file.clone()],
-                    input: Some(names(inputs)),
-                    output: Some(names(outputs)),
-                    ..args.data.clone()
+                    options: DataOptions {
+                        input: Some(names(inputs)),
+                        output: Some(names(outputs)),
+                        ..args.data.options.clone()
+                    },
                 },
                 global,
             )
             .load()?;
+            output.warnings(&past);
+            // Refuses a recording that was sampled at another rate.
+            interface.scale::<f64>(&past)?;
             let last = &past.experiments()[past.experiments().len() - 1];
             if last.len() < needed {
                 return Err(Failure::input(anyhow!(
@@ -203,12 +218,13 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
         column.resize(length, last);
     }
     let [input_columns, output_columns] = columns;
-    let experiment = Experiment::new(ahead.name(), input_columns, output_columns);
+    // With the clock of the plan, so that a plan of another rate is refused.
+    let experiment = Experiment::new(ahead.name(), input_columns, output_columns).with_time(ahead.time().cloned());
     let dataset = Dataset::new(
         read.name(),
         inputs.clone(),
         outputs.clone(),
-        interface.sample_time,
+        read.sample_time().or(interface.sample_time),
         vec![experiment],
     )?;
     let part = Part::from_segments(vec![Segment {
@@ -223,49 +239,4 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
         part,
         past,
     })
-}
-
-/// As `predictions.csv`, with nothing measured: the column y is empty, and k is the row of the plan.
-fn csv(plan: &Plan, band: &Band, flags: Option<&[bool]>) -> String {
-    let outputs = plan.dataset.outputs();
-    let ahead = &plan.read.experiments()[0];
-    let mut text = String::from("k");
-    for output in outputs {
-        for column in ["y", "y_hat", "y_lower", "y_upper"] {
-            let name = match outputs {
-                [_] => column.to_owned(),
-                _ => format!("{}_{column}", output.name),
-            };
-            let _ = write!(text, ",{}", quote_csv(&name));
-        }
-    }
-    let marks = [
-        (flags.is_some(), "extrapolated"),
-        (ahead.time().is_some() && ahead.row(0).is_some(), "row"),
-        (ahead.time().is_some(), "time"),
-    ];
-    for (_, name) in marks.iter().filter(|(is_there, _)| *is_there) {
-        let _ = write!(text, ",{name}");
-    }
-    text += "\n";
-    let skipped = band.warmup.min(band.len());
-    for at in skipped..band.len() {
-        let row = band.first + at - plan.past;
-        let _ = write!(text, "{}", row + 1);
-        for output in 0..outputs.len() {
-            let values = [&band.centre, &band.lower, &band.upper].map(|side| side[output][at]);
-            let _ = write!(text, ",,{},{},{}", values[0], values[1], values[2]);
-        }
-        if let Some(flags) = flags {
-            let _ = write!(text, ",{}", u8::from(flags[at - skipped]));
-        }
-        if let Some(time) = ahead.time() {
-            if let Some(position) = ahead.row(row) {
-                let _ = write!(text, ",{}", position.number());
-            }
-            let _ = write!(text, ",{}", time.at(row));
-        }
-        text += "\n";
-    }
-    text
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fit::{METRICS, READ};
-use super::load::{model, simulate};
+use super::load::{FAR_INPUTS, model, simulate};
 use super::report::read_page;
 use crate::args::{CompareArgs, DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
@@ -43,6 +43,7 @@ struct OnData {
 
 #[derive(Serialize)]
 struct OnDataRow {
+    #[serde(serialize_with = "path_text::one")]
     fit: PathBuf,
     model: ModelKind,
     coverage: f64,
@@ -183,8 +184,12 @@ fn differences(folders: &[PathBuf], fits: &[(Value, FitRecord)]) -> Vec<String> 
 
 /// All models on one record, simulated and judged again.
 fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-    let data = DataArgs::of(args.data.clone());
+    let data = DataArgs {
+        data: args.data.clone(),
+        options: args.options.clone(),
+    };
     let mut rows = Vec::new();
+    let mut end = Ok(());
     let mut dataset = String::new();
     for folder in &args.folders {
         let model = model(folder, output)?;
@@ -197,9 +202,15 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
             metrics: evaluate(&simulation.dataset, &simulation.bands, coverage)?,
         });
         simulation.dataset.name().clone_into(&mut dataset);
+        // The first that diverged ends the command, after all were shown.
+        if let (Ok(()), Some(found)) = (&end, simulation.diverged()) {
+            let failure = Failure::run(anyhow!("{}: {found}", folder.display()));
+            end = Err(failure.with_hint(FAR_INPUTS));
+        }
     }
     if output.is_json() {
-        return output.json(&OnData { dataset, fits: rows });
+        output.json(&OnData { dataset, fits: rows })?;
+        return end;
     }
     output.story(format_args!("Free runs over all of {dataset}:"))?;
     let header = [
@@ -226,7 +237,8 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
             ]);
         }
     }
-    Ok(output.result(table(&header, &[3, 4, 5, 6, 7, 8, 9], lines))?)
+    output.result(table(&header, &[3, 4, 5, 6, 7, 8, 9], lines))?;
+    end
 }
 
 /// The file as it is, and what the table shows of it.

@@ -1,18 +1,24 @@
 //! `intervalid evaluate`.
 
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
 use anyhow::anyhow;
 use intervalid_model::{
-    Evaluation, HorizonCoverage, Model, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon,
-    evaluate, rolling_coverage,
+    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
+    rolling_coverage,
 };
 use serde::Serialize;
 
-use super::load::{model, simulate};
-use crate::args::{DataArgs, EvaluateArgs, GlobalArgs};
+use super::load::{FAR_INPUTS, Simulation, model, model_file, simulate};
+use crate::args::{EvaluateArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::{count, percent};
 use crate::output::Output;
+use crate::path_text;
+use crate::predictions::{Extras, predictions_csv};
 use crate::summary;
+use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object: the metrics, and how coverage changes along the record.
 #[derive(Serialize)]
@@ -34,6 +40,9 @@ struct Report<'a> {
     /// One entry per file, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<FileReport>,
+    /// The file of samples, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "path_text::maybe")]
+    out: Option<PathBuf>,
 }
 
 /// Metrics of one of several files.
@@ -46,6 +55,15 @@ struct FileReport {
 
 /// Simulates a record and compares with what was measured.
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let out = match &args.out {
+        None => None,
+        Some(path) => {
+            let model_file = model_file(&args.model)?;
+            let sources = args.data.data.iter().map(Path::new).chain([model_file.as_path()]);
+            refuse_replacing("--out", path, sources)?;
+            Some(OutFile::open(path, "--out")?)
+        }
+    };
     let model = model(&args.model, output)?;
     let mut simulation = output.working("simulating", || {
         simulate(
@@ -66,8 +84,20 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     }
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
-    let files = files(args, &model, global, output)?;
-    let required = check_coverage(args.require_coverage, &evaluation, &files);
+    let files = files(args, &simulation, coverage)?;
+    if let Some(out) = &out {
+        let extras = Extras {
+            inside: true,
+            ..Extras::default()
+        };
+        let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
+        out.write(text.as_bytes())?;
+    }
+    // Metrics of what was predicted before say little about a requirement.
+    let end = match simulation.diverged() {
+        Some(found) => Err(Failure::run(found).with_hint(FAR_INPUTS)),
+        None => check_coverage(args.require_coverage, &evaluation, &files),
+    };
     if !output.is_json() {
         for FileReport { file, metrics } in &files {
             output.heading(format_args!("{file}:"))?;
@@ -85,7 +115,10 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         ))?;
         // The model knows the units even where its columns are asked for by name.
         summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output)?;
-        return required;
+        if let Some(path) = &args.out {
+            output.story(format_args!("Written to {}", path.display()))?;
+        }
+        return end;
     }
     let (mut rolling, mut horizons) = (Vec::new(), Vec::new());
     for index in 0..simulation.dataset.outputs().len() {
@@ -103,31 +136,27 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         rolling,
         horizons,
         files,
+        out: args.out.clone(),
     })?;
-    required
+    end
 }
 
 /// Every file by itself, where there are several.
-fn files(args: &EvaluateArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Vec<FileReport>, Failure> {
-    let mut files = Vec::new();
-    if args.data.data.len() < 2 {
-        return Ok(files);
+fn files(args: &EvaluateArgs, simulation: &Simulation, coverage: f64) -> Result<Vec<FileReport>, Failure> {
+    let names = &args.data.data;
+    if names.len() < 2 {
+        return Ok(Vec::new());
     }
-    for file in &args.data.data {
-        let data = DataArgs {
-            data: vec![file.clone()],
-            ..args.data.clone()
-        };
-        let mut simulation = simulate((&args.model, model), &data, (args.part, args.horizon), global, output)?;
-        if args.online {
-            simulation.bands = model.online(&simulation.dataset, &simulation.bands)?;
-        }
-        files.push(FileReport {
+    let Simulation { dataset, bands, .. } = simulation;
+    let experiments = simulation.request.files(dataset)?;
+    let report = |(file, own): (&String, Range<usize>)| {
+        let bands = bands.iter().filter(|band| own.contains(&band.experiment)).cloned();
+        Ok(FileReport {
             file: file.clone(),
-            metrics: evaluate(&simulation.dataset, &simulation.bands, model.config().coverage)?,
-        });
-    }
-    Ok(files)
+            metrics: evaluate(dataset, &bands.collect::<Vec<_>>(), coverage)?,
+        })
+    };
+    names.iter().zip(experiments).map(report).collect()
 }
 
 /// Whether every output of every file has its least share of samples inside; one without a share has not.

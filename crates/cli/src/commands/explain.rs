@@ -113,6 +113,7 @@ struct LinearReport<'a> {
     model: intervalid_model::ModelKind,
     #[serde(flatten)]
     linear: &'a LinearView,
+    #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Part};
+use intervalid_data::{Dataset, Experiment, Part};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model};
+use intervalid_workflow::RecordRequest;
 
 use super::fit::{CONFIG, ConfigFile, MODEL, READ};
 use crate::args::{DataArgs, GlobalArgs, PartName};
@@ -53,6 +54,34 @@ pub(super) struct Simulation {
     pub(super) dataset: Dataset,
     pub(super) part: Part,
     pub(super) bands: Vec<Band>,
+    /// What was read.
+    pub(super) request: RecordRequest,
+}
+
+/// What to think of when a simulation has diverged.
+pub(super) const FAR_INPUTS: &str = "are the inputs far from those the model was fitted on?";
+
+impl Simulation {
+    /// Where the first simulation that diverged did so, in words.
+    pub(super) fn diverged(&self) -> Option<anyhow::Error> {
+        let band = self.bands.iter().find(|band| band.diverged_at.is_some())?;
+        Some(diverged_at(
+            &self.dataset.experiments()[band.experiment],
+            band.first + band.len(),
+        ))
+    }
+}
+
+/// That the simulation of an experiment diverged at this sample, counted from 0.
+pub(super) fn diverged_at(experiment: &Experiment, sample: usize) -> anyhow::Error {
+    let row = experiment
+        .row(sample)
+        .map_or_else(String::new, |row| format!(" ({row})"));
+    anyhow!(
+        "the simulation of '{}' diverged at sample {}{row}: nothing is predicted from there on",
+        experiment.name(),
+        sample + 1
+    )
 }
 
 /// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
@@ -64,26 +93,36 @@ pub(super) fn simulate(
     output: &Output,
 ) -> Result<Simulation, Failure> {
     let mut data = data.clone();
-    if part != PartName::All && data.split.is_none() {
+    if part != PartName::All && data.options.split.is_none() {
         // The parts are those of the fit, as far as its folder tells.
         let config = model_file(path)?.with_file_name(CONFIG);
         if config.is_file() {
-            data.split = ConfigFile::load(Some(&config))?.split()?;
+            data.options.split = ConfigFile::load(Some(&config))?.split()?;
         }
     }
     let interface = model.interface();
     let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
-    data.input.get_or_insert_with(|| names(&interface.inputs));
-    data.output.get_or_insert_with(|| names(&interface.outputs));
+    data.options.input.get_or_insert_with(|| names(&interface.inputs));
+    data.options.output.get_or_insert_with(|| names(&interface.outputs));
     let request = record(&data, global);
     let dataset = request.load()?;
     output.warnings(&dataset);
-    let part = match part {
-        PartName::All => Part::whole(&dataset),
-        PartName::Train => request.split(&dataset)?.train,
-        PartName::Validation => request.split(&dataset)?.validation,
-        PartName::Test => request.split(&dataset)?.test,
+    let (part, name) = match part {
+        PartName::All => (Part::whole(&dataset), "whole"),
+        PartName::Train => (request.split(&dataset)?.train, "training"),
+        PartName::Validation => (request.split(&dataset)?.validation, "validation"),
+        PartName::Test => (request.split(&dataset)?.test, "test"),
     };
+    if part.is_empty() {
+        let found = anyhow!(
+            "{}: its split {} has no {name} part",
+            request.label(),
+            request.fractions
+        );
+        return Err(Failure::input(found).with_hint(
+            "the split is that of the fit; --part all takes the whole record, --split another division of it",
+        ));
+    }
     output.detail(format_args!(
         "{}: {} in {}",
         dataset.name(),
@@ -94,5 +133,10 @@ pub(super) fn simulate(
         None => model.simulate(&dataset, &part)?,
         Some(samples) => model.predict_ahead(&dataset, &part, samples)?,
     };
-    Ok(Simulation { dataset, part, bands })
+    Ok(Simulation {
+        dataset,
+        part,
+        bands,
+        request,
+    })
 }

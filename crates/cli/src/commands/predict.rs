@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
-use super::load::{Simulation, model, model_file, simulate};
+use super::load::{FAR_INPUTS, model, model_file, simulate};
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::format::count;
@@ -66,7 +65,8 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     let model_file = model_file(&args.model)?;
     for (option, path) in [("--out", &args.out), ("--plot", &args.plot)] {
         if let Some(path) = path {
-            let sources = args.data.data.iter().map(Path::new).chain([model_file.as_path()]);
+            let sources = args.data.data.iter().chain(&args.start_from).map(Path::new);
+            let sources = sources.chain([model_file.as_path()]);
             refuse_replacing(option, path, sources)?;
         }
     }
@@ -98,6 +98,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     let extras = Extras {
         extrapolated: extrapolated.as_deref(),
         online: online.as_deref(),
+        ..Extras::default()
     };
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
     if let Some(plot) = &plot {
@@ -163,30 +164,19 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             output.story(format_args!("Written to {}", path.display()))?;
         }
     }
-    diverged(&simulation, args.allow_divergence, output)
+    diverged(simulation.diverged(), args.allow_divergence, output)
 }
 
-/// Says where simulations diverged; that is a failure, unless the user expects it.
-fn diverged(simulation: &Simulation, is_allowed: bool, output: &Output) -> Result<(), Failure> {
-    let lost = simulation.bands.iter().find(|band| band.diverged_at.is_some());
-    let Some(band) = lost else {
-        return Ok(());
-    };
-    let experiment = &simulation.dataset.experiments()[band.experiment];
-    let sample = band.first + band.len();
-    let row = experiment
-        .row(sample)
-        .map_or_else(String::new, |row| format!(" ({row})"));
-    let found = anyhow!(
-        "the simulation of '{}' diverged at sample {}{row}: nothing is predicted from there on",
-        experiment.name(),
-        sample + 1
-    );
-    if is_allowed {
-        output.warning(found);
-        return Ok(());
+/// Says where a simulation diverged; that is a failure, unless the user expects it.
+pub(super) fn diverged(found: Option<anyhow::Error>, is_allowed: bool, output: &Output) -> Result<(), Failure> {
+    match found {
+        None => Ok(()),
+        Some(found) if is_allowed => {
+            output.warning(found);
+            Ok(())
+        }
+        Some(found) => Err(Failure::run(found).with_hint(format!(
+            "{FAR_INPUTS} --allow-divergence takes what was predicted before as a result"
+        ))),
     }
-    Err(Failure::run(found).with_hint(
-        "are the inputs far from those the model was fitted on? --allow-divergence takes what was predicted before as a result",
-    ))
 }

@@ -442,11 +442,14 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["evaluate"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out",
     ),
     (&["explain"], "out"),
     (&["export"], "to out precision fmi no-binary force"),
-    (&["compare"], "out data"),
+    (
+        &["compare"],
+        "out data input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
+    ),
     (&["report"], "out"),
     (&["demo"], "out epochs"),
     (&["study", "run"], "out jobs shard print"),

@@ -107,6 +107,17 @@ fn several_files_have_a_row_each_and_coverage_can_be_required() {
     assert!(files[0]["picp"].as_f64() > files[1]["picp"].as_f64());
     let alone = folder.json(&["evaluate", "m", "a.csv", "--json"]);
     assert_eq!(files[0]["rmse"], alone["rmse"]);
+    // A file may hold several experiments.
+    let gap = |row: usize, column: char, value: f64| match row {
+        150 => String::new(),
+        _ => plain(row, column, value),
+    };
+    folder.write("gap.csv", csv(300, gap));
+    let split = ["--missing", "split", "--json", "--quiet"];
+    let both = folder.json(&[&["evaluate", "m", "gap.csv", "a.csv"], &split[..]].concat());
+    let gap = folder.json(&[&["evaluate", "m", "gap.csv"], &split[..]].concat());
+    assert_eq!(both["files"][0]["rmse"], gap["rmse"]);
+    assert_eq!(both["files"][1]["rmse"], alone["rmse"]);
     assert_eq!(
         code(&folder, &["evaluate", "m", "a.csv", "--require-coverage", "0.6"]).0,
         0
@@ -140,6 +151,182 @@ fn a_recording_of_its_own_is_the_test() {
     assert_ne!(everything["rmse"], again["rmse"], "it has seen more");
     let page = std::fs::read_to_string(folder.path().join("m/report.html")).expect("written");
     assert!(page.contains("--test b.csv"), "the command that repeats it");
+    // All of it was for training and validation, so nothing of it is for a test.
+    let (status, text) = code(&folder, &["evaluate", "m", "a.csv", "--part", "test"]);
+    assert!(status == 2 && text.contains("has no test part"), "{text}");
+    let again = folder.json(&[
+        "fit",
+        "a.csv",
+        "--test",
+        "b.csv",
+        "--config",
+        "m/config.toml",
+        "--out",
+        "n",
+        "--json",
+    ]);
+    for part in ["test", "validation"] {
+        assert_eq!(again[part], fit[part], "{part}");
+    }
+    let configs = ["m", "n"].map(|name| std::fs::read_to_string(folder.path().join(name).join("config.toml")).ok());
+    assert!(configs[0].is_some() && configs[0] == configs[1], "{configs:?}");
+}
+
+/// The parts of a fit are in its folder whoever chose them, so a copy of the record is divided as the record was.
+#[test]
+fn a_part_is_that_of_the_fit_under_another_name() {
+    let folder = Folder::new();
+    let fit = fit(&folder, &["hair-dryer"], "m", &[]);
+    let record = include_str!("../../../data/datasets/hair_dryer.csv");
+    folder.write("copy.csv", record);
+    let copy = folder.json(&["evaluate", "m", "copy.csv", "--part", "test", "--json"]);
+    assert_eq!((&copy["n"], &copy["rmse"]), (&fit["test"]["n"], &fit["test"]["rmse"]));
+    let config = std::fs::read_to_string(folder.path().join("m/config.toml")).expect("written");
+    assert!(config.contains("split = \""), "{config}");
+}
+
+/// The folder of a fit whose free runs diverge on inputs a hundred thousand times too large.
+const RUNS_AWAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v0.1/auto");
+
+fn far_inputs(samples: usize) -> impl Iterator<Item = (f64, f64)> {
+    record(samples).into_iter().map(|(u, y)| (u * 1e5, y))
+}
+
+#[test]
+fn a_diverging_simulation_fails_an_evaluation_and_a_comparison() {
+    let folder = Folder::new();
+    let rows: String = far_inputs(500).map(|(u, y)| format!("{u},{y}\n")).collect();
+    folder.write("far.csv", format!("u,y\n{rows}"));
+    for arguments in [
+        &["evaluate", RUNS_AWAY, "far.csv"][..],
+        &["evaluate", RUNS_AWAY, "far.csv", "--require-coverage", "0.9"],
+        &["compare", RUNS_AWAY, "--data", "far.csv"],
+    ] {
+        let (status, text) = code(&folder, arguments);
+        assert!(status == 1 && text.contains("diverged at sample"), "{text}");
+        assert!(text.contains("RMSE"), "the table is printed all the same: {text}");
+        let output = folder.run(&[arguments, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok());
+    }
+}
+
+#[test]
+fn a_plan_that_diverges_has_all_its_rows() {
+    let folder = Folder::new();
+    let rows: String = far_inputs(500).map(|(u, _)| format!("{u}\n")).collect();
+    folder.write("plan.csv", format!("u\n{rows}"));
+    let command = [
+        "predict",
+        RUNS_AWAY,
+        "plan.csv",
+        "--initial-output",
+        "5",
+        "--out",
+        "out.csv",
+    ];
+    let (status, text) = code(&folder, &command);
+    assert!(
+        status == 1 && text.contains("diverged at sample") && text.contains("--allow-divergence"),
+        "{text}"
+    );
+    let (status, text) = code(&folder, &[&command[..], &["--allow-divergence"]].concat());
+    assert!(
+        status == 0 && text.contains("warning: the simulation of 'plan' diverged at sample"),
+        "{text}"
+    );
+    let written = std::fs::read_to_string(folder.path().join("out.csv")).expect("written");
+    let last = written.lines().last().unwrap_or_default();
+    assert_eq!(
+        written.lines().count(),
+        500,
+        "a heading, and a row for each sample but the first"
+    );
+    assert!(last.starts_with("500,,,,"), "{last}");
+}
+
+#[test]
+fn a_plan_is_of_the_rate_of_the_model_and_replaces_nothing() {
+    let folder = Folder::new();
+    let timed = |step: f64, samples: usize| {
+        let rows = record(samples).into_iter().enumerate();
+        let rows = rows.map(|(k, (u, y))| format!("{},{u:.4},{y:.4}\n", step * k as f64));
+        format!("t,u,y\n{}", rows.collect::<String>())
+    };
+    folder.write("a.csv", timed(0.5, 300));
+    folder.write("slow.csv", timed(5.0, 50));
+    folder.write("next.csv", timed(0.5, 50));
+    fit(&folder, &["a.csv"], "m", &[]);
+    let plan = ["predict", "m", "next.csv", "--start-from", "a.csv"];
+    let (status, text) = code(&folder, &plan);
+    assert!(status == 0 && text.contains("row,time\n1,,"), "{text}");
+    for (data, past) in [("slow.csv", "a.csv"), ("next.csv", "slow.csv")] {
+        let (status, text) = code(&folder, &["predict", "m", data, "--start-from", past]);
+        assert!(status == 2 && text.contains("sample"), "{text}");
+    }
+    let (status, text) = code(&folder, &["predict", "m", "slow.csv", "--initial-output", "1"]);
+    assert_eq!(status, 2, "{text}");
+    let (status, text) = code(&folder, &[&plan[..], &["--horizon", "3"]].concat());
+    assert!(status == 2 && text.contains("cannot be used with"), "{text}");
+    let (status, text) = code(&folder, &[&plan[..], &["--out", "a.csv"]].concat());
+    assert!(status == 2 && text.contains("would replace a.csv"), "{text}");
+}
+
+#[test]
+fn the_samples_of_an_evaluation_give_its_metrics() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    fit(&folder, &["a.csv"], "m", &[]);
+    for more in [&["--part", "test"][..], &["--online"], &["--horizon", "2"]] {
+        let report = folder.json(&[&["evaluate", "m", "a.csv", "--out", "s.csv", "--json"], more].concat());
+        let text = std::fs::read_to_string(folder.path().join("s.csv")).expect("written");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("k,y,y_hat,y_lower,y_upper,inside"));
+        let inside: Vec<f64> = lines.filter_map(|line| line.rsplit(',').next()?.parse().ok()).collect();
+        let share = inside.iter().sum::<f64>() / inside.len() as f64;
+        assert_eq!(report["n"], inside.len());
+        assert!(report["picp"].as_f64().is_some_and(|picp| (picp - share).abs() < 1e-12));
+        assert_eq!(report["out"], "s.csv");
+    }
+    let (status, text) = code(&folder, &["evaluate", "m", "a.csv", "--out", "a.csv"]);
+    assert!(status == 2 && text.contains("would replace a.csv"), "{text}");
+}
+
+/// A name that is no text is shown as well as it can be; the work was done.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_do_not_fail_json() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    folder.write("plan.csv", "u\n1\n2\n3\n4\n");
+    fit(&folder, &["a.csv"], "m", &[]);
+    let odd = std::ffi::OsStr::from_bytes(b"m\xff");
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .arg("m")
+        .arg(odd)
+        .current_dir(folder.path())
+        .status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    let plan = ["predict", "m", "plan.csv", "--start-from", "a.csv", "--json", "--out"];
+    for (before, after) in [
+        (&["compare"][..], &["--data", "a.csv", "--json"][..]),
+        (&["explain", "m", "--json", "--out"], &[]),
+        (&plan, &[]),
+    ] {
+        let name = if before[0] == "predict" {
+            std::ffi::OsStr::from_bytes(b"out\xff")
+        } else {
+            odd
+        };
+        let output = folder.command(before).arg(name).args(after).output().expect("runs");
+        assert!(
+            output.status.success(),
+            "{before:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
 }
 
 #[test]
@@ -166,4 +353,10 @@ fn fits_are_compared_by_what_they_saw() {
     let on_one = folder.json(&["compare", "one", "other", "--data", "copy.csv", "--json"]);
     let alone = folder.json(&["evaluate", "other", "copy.csv", "--json"]);
     assert_eq!(on_one["fits"][1]["metrics"]["rmse"], alone["rmse"]);
+    // Data are read as they are elsewhere.
+    folder.write("late.csv", format!("a plant\n{}", csv(300, plain)));
+    let late = folder.json(&["compare", "other", "--data", "late.csv", "--skip-rows", "1", "--json"]);
+    assert_eq!(late["fits"][0]["metrics"]["rmse"], alone["rmse"]);
+    let (status, text) = code(&folder, &["compare", "one", "other", "--skip-rows", "1"]);
+    assert!(status == 2 && text.contains("--data"), "{text}");
 }

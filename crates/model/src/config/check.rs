@@ -1,5 +1,3 @@
-use intervalid_data::InitialState;
-
 use super::FitConfig;
 use crate::error::{ModelError, Result};
 use crate::kind::{Method, ModelKind};
@@ -109,14 +107,10 @@ impl FitConfig {
             }
         }
         let window = self.training.window;
-        let warmup = match self.initial {
-            InitialState::Warmup(steps) => steps,
-            _ => 0,
-        };
         for (option, value) in [
             ("window", window.length),
             ("window_step", window.step),
-            ("initial", warmup),
+            ("initial", self.initial.unscored()),
         ] {
             if value > MOST {
                 return Err(ModelError::option(option, value, format!("at most {MOST}")));
@@ -167,6 +161,8 @@ impl FitConfig {
 
 #[cfg(test)]
 mod tests {
+    use intervalid_data::InitialState;
+
     use super::*;
 
     #[test]
@@ -185,7 +181,7 @@ mod tests {
     #[test]
     fn every_number_out_of_range_is_named() {
         type Break = fn(&mut FitConfig);
-        let broken: [(&str, Break); 28] = [
+        let broken: [(&str, Break); 29] = [
             ("coverage", |c| c.coverage = f64::NAN),
             ("width_penalty", |c| c.interval.width_penalty = 0.0),
             ("learning_rate", |c| c.training.learning_rate = -1.0),
@@ -217,6 +213,7 @@ mod tests {
             ("window_step", |c| c.training.window.step = usize::MAX),
             ("patience", |c| c.training.patience = Some(usize::MAX)),
             ("initial", |c| c.initial = InitialState::Warmup(usize::MAX)),
+            ("initial", |c| c.initial = InitialState::History(usize::MAX)),
         ];
         for (name, set) in broken {
             let mut config = FitConfig::default();

@@ -108,9 +108,15 @@ fn walk<T: Real>(
     for (origin, k) in window.predicted().enumerate() {
         let past = PastOutputs::new(oldest..k, k);
         // The first step from an origin is also the one that moves the origin on.
-        let wanted = match origin.is_multiple_of(plan.stride) {
-            true => furthest.min(steps - origin),
-            false => 1,
+        // Further than the last horizon that ends within the window nothing is looked at, but from the start.
+        let left = steps - origin;
+        let wanted = match origin {
+            0 => furthest.min(left),
+            _ if origin.is_multiple_of(plan.stride) => {
+                let within = plan.horizons.iter().rev().find(|horizon| **horizon <= left);
+                within.copied().unwrap_or(1)
+            }
+            _ => 1,
         };
         for ahead in 0..wanted {
             let (before, now) = own.split_at_mut(ahead * outputs);
@@ -316,9 +322,11 @@ impl Model {
                         error.abs() / side.max(floor)
                     };
                     free.push(ratio(target - centre));
-                    for (errors, predicted) in ahead.iter_mut().zip(run) {
+                    for ((errors, predicted), horizon) in ahead.iter_mut().zip(run).zip(HORIZONS) {
                         let value = predicted[(step + history) * outputs + output];
-                        if value.is_finite() {
+                        // So early the prediction is from the start, which is not as far back.
+                        let is_as_far = step + history + 1 >= horizon;
+                        if value.is_finite() && is_as_far {
                             let y = self.interface().normaliser.output_to_physical(output, value);
                             errors.push(ratio(target - y));
                         }
@@ -327,17 +335,19 @@ impl Model {
             }
             let coverage = self.config().coverage;
             let all = crate::band::calibration::quantile(free, coverage);
+            if all <= 0.0 {
+                return Ok(None);
+            }
             for (scales, errors) in scales.iter_mut().zip(ahead) {
-                if errors.len() < LEAST_ERRORS || all <= 0.0 {
-                    return Ok(None);
+                if errors.len() >= LEAST_ERRORS {
+                    scales.push(crate::band::calibration::quantile(errors, coverage) / all);
                 }
-                scales.push(crate::band::calibration::quantile(errors, coverage) / all);
             }
         }
-        Ok(Some(HorizonScales {
-            horizons: HORIZONS.to_vec(),
-            scales,
-        }))
+        // Those about which every output has enough to say.
+        let known = HORIZONS.into_iter().zip(scales);
+        let (horizons, scales): (Vec<_>, Vec<_>) = known.filter(|(_, scales)| scales.len() == outputs).unzip();
+        Ok((!horizons.is_empty()).then_some(HorizonScales { horizons, scales }))
     }
 }
 
@@ -372,6 +382,29 @@ mod tests {
             }
             assert_ne!(one.centre, free.centre, "{recipe:?}");
             assert!(model.predict_ahead(&dataset, &part, 0).is_err());
+        }
+    }
+
+    /// What is predicted from the start is not as far ahead as a horizon that begins before it.
+    #[test]
+    fn horizons_that_the_record_is_too_short_for_are_not_learnt() {
+        for recipe in recipes(0.05) {
+            let (dataset, part) = recipe.dataset(60);
+            let model = recipe
+                .model::<f64>()
+                .to_model()
+                .with_horizons(&dataset, &part)
+                .expect("learns");
+            let known = model
+                .interface()
+                .horizons
+                .as_ref()
+                .map(|scales| scales.horizons.clone());
+            let known = known.expect("the shorter ones are known");
+            assert!(
+                known.starts_with(&[1, 2, 5]) && known.iter().all(|&horizon| horizon < 50),
+                "{known:?}"
+            );
         }
     }
 

@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
-use crate::pages::{REPORT, REPORT_DATA, write_report};
+use crate::pages::{REPORT, REPORT_DATA, report_files};
 use crate::path_text;
 use crate::predictions::{Extras, predictions_csv};
 
@@ -120,6 +120,8 @@ fn write_page(staged: &mut Staged<'_>, prepared: &Prepared, chosen: &Fitted) -> 
         config: &toml::to_string(chosen.outcome.model.config()).map_err(Failure::run)?,
         commands: &["intervalid demo".to_owned()],
     };
-    write_report(staged, &report)?;
+    for (name, content) in report_files(&report)? {
+        staged.write(name, &content)?;
+    }
     Ok(())
 }

@@ -7,7 +7,7 @@ use intervalid_data::SplitFractions;
 use intervalid_workflow::{FitRequest, Settings, WorkflowError, nearest};
 use toml::{Table, Value};
 
-use crate::args::{DataArgs, column_names};
+use crate::args::{DataOptions, column_names};
 use crate::error::Failure;
 
 /// Keys about the data; all others are settings.
@@ -52,7 +52,7 @@ impl ConfigFile {
     }
 
     /// Takes over what the file says about the data where no flag does.
-    pub(super) fn fill(&self, data: &mut DataArgs) -> Result<(), Failure> {
+    pub(super) fn fill(&self, data: &mut DataOptions) -> Result<(), Failure> {
         let wrong = |key: &str, expected: &str| {
             let found = &self.data[key];
             Failure::input(anyhow!("{}: {key} = {found}: expected {expected}", self.name))
@@ -119,8 +119,9 @@ fn refused(file: &str, error: &WorkflowError) -> Failure {
     }
 }
 
-/// `config.toml`: with it and the same data, `fit --config` repeats the fit.
-pub(super) fn config_toml(request: &FitRequest, data: &DataArgs) -> Result<String, Failure> {
+/// `config.toml`: with it and the same data, read by the same options, `fit --config` repeats the fit. `split` is written whoever
+/// chose it: commands that take a part of the record later must not take another.
+pub(super) fn config_toml(request: &FitRequest, data: &DataOptions, split: SplitFractions) -> Result<String, Failure> {
     let mut table = Table::new();
     table.insert("preset".to_owned(), Value::from(request.preset().name()));
     for (key, names) in [("input", &data.input), ("output", &data.output)] {
@@ -137,9 +138,7 @@ pub(super) fn config_toml(request: &FitRequest, data: &DataArgs) -> Result<Strin
     if let Some(seconds) = data.sample_time {
         table.insert("sample_time".to_owned(), Value::from(seconds));
     }
-    if let Some(split) = data.split {
-        table.insert("split".to_owned(), Value::from(split.to_string()));
-    }
+    table.insert("split".to_owned(), Value::from(split.to_string()));
     table.extend(request.to_table()?);
     toml::to_string(&table).map_err(Failure::run)
 }
@@ -202,7 +201,7 @@ mod tests {
     fn the_written_file_gives_the_same_settings_again() {
         let args = args("intervalid fit my.csv --model blstm --coverage 0.95 --lags 4,1,2 --initial warmup:5");
         let request = FitRequest::new(&settings(&args), "my").expect("resolves");
-        let text = config_toml(&request, &args.data).expect("writes");
+        let text = config_toml(&request, &args.data.options, SplitFractions::default()).expect("writes");
         let again = file(&text).expect("parses");
         assert_eq!(FitRequest::new(&again.settings, "my").expect("resolves"), request);
     }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use intervalid_model::Model;
 use intervalid_report::FitReport;
 use intervalid_workflow::FitMetrics;
 use serde::Serialize;
@@ -11,7 +10,7 @@ use super::candidates::candidates_csv;
 use super::folder::FitFolder;
 use crate::error::Failure;
 use crate::history::history_csv;
-use crate::pages::{REPORT, REPORT_DATA, write_report};
+use crate::pages::{REPORT, REPORT_DATA, report_files};
 use crate::path_text;
 use crate::predictions::{Extras, predictions_csv};
 
@@ -53,36 +52,38 @@ pub(super) struct FitJson<'a> {
 /// What commands read: it must be of one fit.
 pub(crate) const READ: [&str; 4] = [MODEL, METRICS, CONFIG, REPORT_DATA];
 
-/// Writes everything at once; `report` holds the fit with its texts, `everything` is the model of `--refit-all`.
-pub(super) fn write(
-    folder: &FitFolder,
-    report: &FitReport<'_>,
-    everything: Option<&Model>,
-    out: &Path,
-) -> Result<(), Failure> {
+/// Everything that the folder of a fit holds, by name.
+pub(super) fn contents(report: &FitReport<'_>, out: &Path) -> Result<Vec<(&'static str, Vec<u8>)>, Failure> {
     let outcome = report.outcome;
-    let mut staged = folder.stage()?;
-    if let Some(model) = everything {
-        staged.write(MODEL_ALL, &model.to_bytes()?)?;
-    }
-    staged.write(MODEL, &outcome.model.to_bytes()?)?;
-    staged.write(CONFIG, report.config.as_bytes())?;
     let extras = Extras {
         extrapolated: outcome.runs.extrapolated.as_deref(),
-        online: None,
+        ..Extras::default()
     };
     let predictions = predictions_csv(report.dataset, &report.split.test, &outcome.runs.test, &extras)?;
-    staged.write(PREDICTIONS, predictions.as_bytes())?;
-    staged.write(HISTORY, history_csv(&outcome.training).as_bytes())?;
+    let mut files = vec![
+        (MODEL, outcome.model.to_bytes()?),
+        (CONFIG, report.config.as_bytes().to_vec()),
+        (PREDICTIONS, predictions.into_bytes()),
+        (HISTORY, history_csv(&outcome.training).into_bytes()),
+    ];
     if let Some(info) = outcome.training.search() {
-        staged.write(CANDIDATES, candidates_csv(info).as_bytes())?;
+        files.push((CANDIDATES, candidates_csv(info).into_bytes()));
     }
-    write_report(&mut staged, report)?;
+    files.extend(report_files(report)?);
     let metrics = FitJson {
         metrics: &outcome.metrics,
         out,
     };
     let text = serde_json::to_string_pretty(&metrics)? + "\n";
-    staged.write(METRICS, text.as_bytes())?;
+    files.push((METRICS, text.into_bytes()));
+    Ok(files)
+}
+
+/// Writes everything at once.
+pub(super) fn write(folder: &FitFolder, files: &[(&'static str, Vec<u8>)]) -> Result<(), Failure> {
+    let mut staged = folder.stage()?;
+    for (name, content) in files {
+        staged.write(name, content)?;
+    }
     Ok(staged.switch(&FILES)?)
 }

@@ -7,10 +7,10 @@ use anyhow::anyhow;
 use intervalid_data::{Dataset, Split, SplitFractions};
 use intervalid_model::{Control, FileKind, Model, ModelError, Progress};
 use intervalid_report::FitReport;
-use intervalid_workflow::{FitRequest, TrainOptions, Trained, WorkflowError};
+use intervalid_workflow::{FitOutcome, FitRequest, TrainOptions, Trained, WorkflowError};
 
 use super::config::{ConfigFile, config_toml};
-use super::files::{CONFIG, FILES, FitJson, MODEL_ALL, write};
+use super::files::{CONFIG, FILES, FitJson, MODEL_ALL, contents, write};
 use super::folder::FitFolder;
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
@@ -35,14 +35,14 @@ const STALE: &str = "delete it to start over, or name another folder with --out 
 pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = ConfigFile::load(args.config.as_deref())?;
     let mut data = args.data.clone();
-    file.fill(&mut data)?;
+    file.fill(&mut data.options)?;
     let record = record(&data, global).with_test(args.test.clone());
     let request = FitRequest::new(&settings(args).over(file.settings), record.known_name())?;
     if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
         return Err(WorkflowError::BudgetWithoutSearch.into());
     }
     if args.print_config {
-        return print_config(&config_toml(&request, &data)?, output);
+        return print_config(&config_toml(&request, &data.options, record.fractions)?, output);
     }
     let about = |failure: Failure| failure.about(&record.label());
     let dataset = record.load()?;
@@ -76,10 +76,9 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         output.warning(format_args!("no linear model to compare with: {error}"));
     }
     output.detail(format_args!(
-        "{}: {} in {:.1} s, {}",
+        "{}: {}, {}",
         outcome.metrics.model,
-        count(outcome.metrics.epochs_run, "epoch"),
-        outcome.metrics.train_seconds,
+        summary::effort(&outcome.metrics),
         outcome.metrics.stopped_because
     ));
 
@@ -87,18 +86,20 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         dataset: &dataset,
         split: &split,
         outcome: &outcome,
-        config: &config_toml(&outcome.request, &data)?,
+        config: &config_toml(&outcome.request, &data.options, record.fractions)?,
         commands: &[repeat_command(
             (&data, &args.test),
             global,
             &folder.path().join(CONFIG).display().to_string(),
         )],
     };
-    write(&folder, &report, None, &args.out)?;
+    let mut files = contents(&report, &args.out)?;
+    write(&folder, &files)?;
     if args.refit_all {
-        let everything = refit_all(&outcome.request, &dataset, args, &folder, output)?;
+        let everything = refit_all(&outcome, &dataset, args, &folder, output)?;
+        files.push((MODEL_ALL, everything.to_bytes()?));
         // Once more, so that all files are of one fit.
-        write(&folder, &report, Some(&everything), &args.out)?;
+        write(&folder, &files)?;
     }
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);
@@ -113,12 +114,13 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
 
 /// One more fit, to everything: what is known of its errors is what the fit before it has shown.
 fn refit_all(
-    request: &FitRequest,
+    judged: &FitOutcome,
     dataset: &Dataset,
     args: &FitArgs,
     folder: &FitFolder,
     output: &Output,
 ) -> Result<Model, Failure> {
+    let request = judged.request.of_kind(judged.model.kind());
     // As much for choosing the epoch as by default, the rest to train on.
     let SplitFractions { validation, .. } = SplitFractions::default();
     let fractions = SplitFractions {
@@ -128,13 +130,26 @@ fn refit_all(
     };
     let split = Split::new(dataset, fractions)?;
     let checkpoint = folder.path().join(CHECKPOINT_ALL);
-    let trained = train(request, dataset, &split, &checkpoint, args, output)?;
+    let trained = train(&request, dataset, &split, &checkpoint, args, output)?;
     let _ = std::fs::remove_file(checkpoint);
     output.story(format_args!(
         "Fitted once more to all {}: {} is for use; no data are left to judge it by.\n",
         count(dataset.samples(), "sample"),
         folder.path().join(MODEL_ALL).display()
     ))?;
+    let [new, old] = [&trained.model, &judged.model].map(|model| {
+        let words = model.memory_in_words();
+        format!(
+            "{} with {words} and {}",
+            model.kind(),
+            count(model.parameters(), "parameter")
+        )
+    });
+    if new != old {
+        output.warning(format_args!(
+            "{MODEL_ALL} is another model than the one that was judged: {new}, not {old}"
+        ));
+    }
     Ok(trained.model)
 }
 

@@ -38,12 +38,12 @@ impl HistoryNeeds {
     pub fn new(lags: Lags, initial: InitialState) -> Self {
         let warmup = initial.unscored();
         Self {
-            inputs: lags.input_age(lags.nx) + warmup,
+            inputs: lags.input_age(lags.nx).saturating_add(warmup),
             least_inputs: warmup,
             outputs: match initial {
                 InitialState::ZeroPadded => 1,
                 InitialState::Measured => lags.ny,
-                InitialState::Warmup(steps) | InitialState::History(steps) => steps + 1,
+                InitialState::Warmup(steps) | InitialState::History(steps) => steps.saturating_add(1),
             },
         }
     }

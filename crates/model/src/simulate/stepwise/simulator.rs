@@ -194,15 +194,17 @@ impl Simulator {
         if self.diverged {
             return Err(ModelError::RunDiverged { step: steps });
         }
-        self.steps = Some(steps + 1);
+        self.steps = Some(steps.saturating_add(1));
         self.engine.push_inputs(&self.interface, inputs);
         if !self.engine.step(&self.interface, &mut self.bounds) {
             self.diverged = true;
             self.awaits_measurement = false;
             self.awaits_correction = false;
-            return Err(ModelError::RunDiverged { step: steps + 1 });
+            return Err(ModelError::RunDiverged {
+                step: steps.saturating_add(1),
+            });
         }
-        self.since_correction = self.since_correction.map(|steps| steps + 1);
+        self.since_correction = self.since_correction.map(|steps| steps.saturating_add(1));
         let horizons = self.interface.horizons.as_ref();
         let horizon = self
             .since_correction
