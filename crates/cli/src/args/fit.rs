@@ -63,7 +63,7 @@ pub(crate) struct FitArgs {
     /// Most time that auto may search, such as 30s, 2m or 1h30m; the result says if it was reached
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Fit options")]
     pub(crate) budget: Option<Duration>,
-    /// Scale the band on blocks that the model is fitted without, which takes five more fits; auto always does
+    /// Scale the band on stretches that the model is fitted without, which takes seven more fits; auto always does
     #[arg(long, help_heading = "Fit options")]
     pub(crate) calibrate: bool,
     /// Model

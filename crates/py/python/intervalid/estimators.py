@@ -297,7 +297,7 @@ margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
     random_state : int or None
         The seed as scikit-learn spells it; it wins over ``seed``.
     calibrate : bool
-        Scale the band on blocks that models of the same settings are fitted without; takes five more fits.
+        Scale the band on stretches that models of the same settings are fitted without; takes seven more fits.
     split : (training, validation, test)
         Shares of the samples given to ``fit``, in the order of time. The epoch is chosen on the validation part; the test
         part is not looked at and is judged in ``result_`` and ``report``.

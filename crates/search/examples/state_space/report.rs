@@ -126,7 +126,7 @@ impl<'a> Judge<'a> {
         self.show("its first model", &self.run_of_model(fitted));
         let runs = &self.record.before;
         let config = ObserverConfig::default();
-        let Some(observer) = Observer::fit(fitted, runs, &Scored::all(runs), None, config) else {
+        let Some(observer) = Observer::fit(fitted, runs, &Scored::all(runs), config) else {
             return;
         };
         let (model, mean_state) = (&fitted.model, vec![0.0; fitted.model.shape().states]);

@@ -90,7 +90,7 @@ impl HiddenSearch {
         let share = OBSERVED as f64 / self.runs.iter().map(Run::len).sum::<usize>().max(1) as f64;
         let observers = map_parallel(&members, budget.threads, |(place, fitted)| {
             let scored = beginnings(&self.runs, scored(*place), share);
-            Observer::fit(fitted, &self.runs, &scored, None, ObserverConfig::default())
+            Observer::fit(fitted, &self.runs, &scored, ObserverConfig::default())
         });
         let both = members.into_iter().zip(observers);
         both.filter_map(|((place, fitted), observer)| Some((place, fitted, observer?)))

@@ -39,7 +39,7 @@
 //! let config = DescentConfig { weight_penalty: 1e-8, ..DescentConfig::default() };
 //! let found = descend(start, &runs, &all, config, |_, _| true).expect("stays finite").fitted;
 //!
-//! let observer = Observer::fit(&found, &runs, &all, None, ObserverConfig::default()).expect("stays finite");
+//! let observer = Observer::fit(&found, &runs, &all, ObserverConfig::default()).expect("stays finite");
 //! let unseen = record.slice(600..800);
 //! let largest_error = |model: &Fitted, state: &[f64]| {
 //!     let predicted = model.model.simulate(&unseen, state).expect("stays finite");
