@@ -9,6 +9,7 @@ mod repository;
 mod soak;
 mod step;
 mod test;
+mod validity;
 mod venv;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -26,6 +27,8 @@ usage: cargo xtask TASK [options]
                          mutated files for everything that reads files
   soak [--kills N] [--seed S] [--program PATH]
                          kills the program at random moments and compares what repeated commands leave
+  validity [--records N] [--samples N] [--threads N] [--model arx]
+                         coverage of bands on synthetic records that stay or drift, as a Markdown table
 
 `test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a
 failure, except for the advisory check, which needs a database from the network.";
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         "bench-peers" => bench_peers::run(options),
         "fuzz" => fuzz::run(options),
         "soak" => soak::run(options),
+        "validity" => validity::run(options),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

@@ -3,7 +3,7 @@
 use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
     Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator,
+    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread,
 };
 
 use crate::error::{DeployError, Result};
@@ -60,9 +60,9 @@ pub struct OutputPlan {
     pub channel: Channel,
     /// Its normalisation.
     pub scale: Scale,
-    /// Of several members y is the mean of theirs, and each side of the band √(mean side² + (spread·s)²), s² the variance (by n) of
-    /// their y. Of one member, its own.
-    pub spread: f64,
+    /// Of several members y is the mean of theirs, and each side of the band √(max(mean side, floor)² + (factor·s)²), s² the variance
+    /// (by n) of their y. Of one member, its own.
+    pub spread: Spread,
     /// How its band is scaled, in physical units: ŷ - lower·max(ŷ - ŷ_lo, floor) and likewise above.
     pub calibration: Option<Scaling>,
     /// The adaptive band: bounds as in `calibration` with a scale per side and `floor`, on top of the calibrated band.
@@ -169,7 +169,7 @@ impl StepProgram {
         };
         let scales = &interface.normaliser;
         let inputs = interface.inputs.iter().zip(&scales.inputs);
-        let spread = interface.spread_factors(config.coverage);
+        let spread = interface.spreads(config.coverage);
         let output = |(index, (channel, &scale)): (usize, (&Channel, &Scale))| OutputPlan {
             channel: channel.clone(),
             scale,

@@ -8,7 +8,7 @@ use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
-use crate::family::ensemble::spread_factor;
+use crate::family::ensemble::Spread;
 
 /// Channels of a model and their scaling.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,14 +68,17 @@ impl ModelInterface {
         self.normaliser.output_width_to_physical(output, LEAST_HALF_WIDTH)
     }
 
-    /// How many standard deviations of its members' predictions the band of each output reaches before it is scaled.
+    /// How the mean band of several members is widened before it is scaled, output by output.
     #[must_use]
-    pub fn spread_factors(&self, coverage: f64) -> Vec<f64> {
-        let of = |output: usize| self.calibration.as_ref().and_then(|found| found.outputs[output].spread);
-        let outputs = 0..self.outputs.len();
-        outputs
-            .map(|output| of(output).unwrap_or_else(|| spread_factor(coverage)))
-            .collect()
+    pub fn spreads(&self, coverage: f64) -> Vec<Spread> {
+        let of = |output: usize| {
+            let scaling = self.calibration.as_ref().map(|found| found.outputs[output]);
+            match scaling.and_then(|scaling| Some((scaling.spread?, scaling.floor))) {
+                Some((factor, floor)) => Spread { factor, floor },
+                None => Spread::of_coverage(coverage),
+            }
+        };
+        (0..self.outputs.len()).map(of).collect()
     }
 
     /// Bands as the calibration scales them.

@@ -6,25 +6,30 @@
 //!
 //! The first `--share` of each record (its training and validation parts; with `--from` what lies between the two) is cut again: the search sees the first 60 % of it (`--cut`)
 //! and is judged on the rest, by a free run; with `--cut 1` nothing is judged. Prints one row per record: root mean square errors in standard deviations of the
-//! samples that were searched on, the coverage of the band, the time, and the model; with `--table` the best candidates as well.
+//! samples that were searched on, the share inside the bands, offline and online, of each output, the mean interval score of the offline one in the
+//! same unit, the time, and the model; with `--table` the best candidates as well. The last line has the bands of all outputs together.
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Part, ReadOptions, Segment, Split, SplitFractions, read};
-use intervalid_model::{Control, align, evaluate};
+use intervalid_model::{Band, Control, align};
 use intervalid_search::{SearchConfig, SearchOptions, search};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse()?;
-    println!("| record | RMSE | of each output | held-out score | inside % | candidates | s | model |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| record | RMSE | of each output | held-out score | inside % | online % | interval score | candidates | s | model |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let mut all = Vec::new();
     for file in &arguments.files {
         let name = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".csv");
         let dataset = read(&[file], &ReadOptions::default())?;
-        row(name, &dataset, &inner(&dataset, &arguments)?, &arguments)?;
+        all.extend(row(name, &dataset, &inner(&dataset, &arguments)?, &arguments)?);
     }
+    println!("{}", Bands(&all));
     Ok(())
 }
 
@@ -98,7 +103,37 @@ fn inner(dataset: &Dataset, arguments: &Arguments) -> Result<Split, Box<dyn Erro
     })
 }
 
-fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+/// Shares of an output inside its bands.
+struct Inside {
+    offline: f64,
+    online: f64,
+}
+
+/// How often bands held, in words.
+struct Bands<'a>(&'a [Inside]);
+
+impl std::fmt::Display for Bands<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = self.0.len().max(1) as f64;
+        let share =
+            |of: &dyn Fn(&Inside) -> bool| 100.0 * self.0.iter().filter(|inside| of(inside)).count() as f64 / count;
+        let distance = |of: &dyn Fn(&Inside) -> f64| {
+            100.0 * self.0.iter().map(|inside| (of(inside) - 0.9).abs()).sum::<f64>() / count
+        };
+        write!(
+            f,
+            "{} outputs at 90 %: offline {:.0} % of them have 85 % or more inside, {:.1} points from 90 on the average; online {:.0} % lie \
+             within 3 points, {:.1} on the average",
+            self.0.len(),
+            share(&|inside| inside.offline >= 0.85),
+            distance(&|inside| inside.offline),
+            share(&|inside| (inside.online - 0.9).abs() <= 0.03),
+            distance(&|inside| inside.online),
+        )
+    }
+}
+
+fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> Result<Vec<Inside>, Box<dyn Error>> {
     let config = SearchConfig {
         seed: arguments.seed,
         ..SearchConfig::default()
@@ -117,7 +152,8 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
         true => Vec::new(),
         false => found.model.simulate(dataset, &split.test)?,
     };
-    let mut squares = Vec::new();
+    let online = found.model.online(dataset, &bands)?;
+    let (mut squares, mut inside, mut scores) = (Vec::new(), Vec::new(), Vec::new());
     for (output, scale) in found.model.interface().normaliser.outputs.iter().enumerate() {
         let (mut sum, mut count) = (0.0, 0_usize);
         for run in align(dataset, &bands, output)? {
@@ -126,19 +162,49 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
             count += run.target.len();
         }
         squares.push(sum / count.max(1) as f64);
+        let share = |bands: &[Band]| -> Result<f64, Box<dyn Error>> {
+            let runs = align(dataset, bands, output)?;
+            let hits = runs.iter().flat_map(|run| {
+                let bounds = run.lower.iter().zip(run.upper);
+                run.target
+                    .iter()
+                    .zip(bounds)
+                    .filter(|(y, (lower, upper))| lower <= y && y <= upper)
+            });
+            Ok(hits.count() as f64 / count.max(1) as f64)
+        };
+        if count > 0 {
+            inside.push(Inside {
+                offline: share(&bands)?,
+                online: share(&online)?,
+            });
+            let misses = 2.0 / (1.0 - config.coverage);
+            let mut score = 0.0;
+            for run in align(dataset, &bands, output)? {
+                for (y, (lower, upper)) in run.target.iter().zip(run.lower.iter().zip(run.upper)) {
+                    score += upper - lower + misses * ((lower - y).max(0.0) + (y - upper).max(0.0));
+                }
+            }
+            scores.push(format!("{:.4}", score / (scale.std * count as f64)));
+        }
     }
     let rmse = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
     let each: Vec<String> = squares.iter().map(|square| format!("{:.4}", square.sqrt())).collect();
-    let inside = match split.test.is_empty() {
-        true => None,
-        false => evaluate(dataset, &bands, config.coverage)?.all.picp,
+    let shares = |of: &dyn Fn(&Inside) -> f64| {
+        let shares: Vec<String> = inside
+            .iter()
+            .map(|inside| format!("{:.1}", 100.0 * of(inside)))
+            .collect();
+        shares.join(" ")
     };
     let chosen = &found.info.candidates[0];
     println!(
-        "| {name} | {rmse:.4} | {} | {:.4} | {:.1} | {} | {seconds:.1} | {}, {} members, {} rounds, {} |",
+        "| {name} | {rmse:.4} | {} | {:.4} | {} | {} | {} | {} | {seconds:.1} | {}, {} members, {} rounds, {} |",
         each.join(" "),
         chosen.score.unwrap_or(f64::NAN),
-        100.0 * inside.unwrap_or(f64::NAN),
+        shares(&|inside| inside.offline),
+        shares(&|inside| inside.online),
+        scores.join(" "),
         found.info.candidates.len(),
         chosen.name,
         found.info.members,
@@ -161,5 +227,5 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
             );
         }
     }
-    Ok(())
+    Ok(inside)
 }

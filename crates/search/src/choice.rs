@@ -215,7 +215,11 @@ impl Chooser<'_> {
             clearly || is_asked
         };
         let networks = self.networks().into_iter().filter(wins).take(MOST_NETWORKS);
-        networks.chain(linear.into_iter().take(MOST_LINEAR)).collect()
+        let mut order: Vec<Pick> = networks.chain(linear.iter().copied().take(MOST_LINEAR)).collect();
+        // What starts from measured lags needs no observer, and can be had where all of those fail.
+        let lagged = linear.into_iter().find(|pick| matches!(pick, Pick::Arx(_)));
+        order.extend(lagged.filter(|pick| !order.contains(pick)));
+        order
     }
 
     fn finish(&self, pick: Pick) -> Result<Finished> {

@@ -3,7 +3,7 @@
 use intervalid_data::{Dataset, Part, Split, WindowConfig};
 use intervalid_model::{
     Band, BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface, ModelKind,
-    Schedule, align, calibrate, fit_margins, initial_margins, mean_band, quantile, spread_factor,
+    Schedule, Spread, align, calibrate, fit_margins, initial_margins, mean_band, quantile,
 };
 
 use crate::budget::Budget;
@@ -261,7 +261,7 @@ fn held_out_bands(
     coverage: f64,
 ) -> Result<Vec<Vec<BlockScores>>> {
     let outputs = folds.dataset.outputs().len();
-    let factors = vec![spread_factor(coverage); outputs];
+    let spreads = vec![Spread::of_coverage(coverage); outputs];
     let mut found = vec![Vec::new(); outputs];
     for fold in 0..folds.folds.len() {
         let blind = members.iter().filter(|(of, ..)| *of == Some(fold));
@@ -276,7 +276,7 @@ fn held_out_bands(
             .collect::<Result<Vec<Vec<Band>>, ModelError>>()?;
         let count = runs.first().map_or(0, Vec::len);
         let bands: Vec<Band> = (0..count)
-            .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), &factors))
+            .map(|index| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), &spreads))
             .collect();
         for (output, found) in found.iter_mut().enumerate() {
             found.push(folds.scores(fold, &bands, output)?);

@@ -109,8 +109,8 @@ pub struct CandidateInfo {
 
 /// What the offline and the online band promise.
 pub(crate) const GUARANTEES: [&str; 2] = [
-    "offline band: a quantile of free-run errors on held-out blocks, at a level raised for their correlation; an estimate, no \
-     guarantee, since errors of simulations are neither independent nor stationary",
+    "offline band: sized by free-run errors on data that the fits had not seen, wider where these differ from stretch to stretch; an \
+     estimate, no guarantee, since errors of simulations are neither independent nor stationary",
     "online band: over a long record the asked share is inside whatever the plant does, since misses widen it and hits \
      narrow it; nothing is promised for a single sample or the first few hundred",
 ];

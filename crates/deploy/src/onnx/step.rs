@@ -278,10 +278,13 @@ fn ensemble(
     let kept = emit.apply("Where", &[&out, &zero, &square]);
     let sum = emit.sum(&kept, 0);
     let variance = emit.apply("Div", &[&sum, &count]);
-    let squares = plan.outputs.iter().map(|output| output.spread * output.spread);
+    let squares = plan.outputs.iter().map(|output| output.spread.factor.powi(2));
     let factor = emit.real("spread_squared", &[plan.outputs.len()], squares);
+    let floors = plan.outputs.iter().map(|output| output.spread.floor / output.scale.std);
+    let floor = emit.real("spread_floor", &[plan.outputs.len()], floors);
     let spread = emit.apply("Mul", &[&variance, &factor]);
     let sides = [below, above].map(|side| {
+        let side = emit.apply("Max", &[&side, &floor]);
         let square = emit.apply("Mul", &[&side, &side]);
         let sum = emit.apply("Add", &[&square, &spread]);
         emit.apply("Sqrt", &[&sum])

@@ -1,8 +1,8 @@
 //! Several interval networks, or linear models, as one model: their free runs and bands averaged.
 //!
 //! Each network runs freely on its own; the point prediction is their mean, and the band their mean band, widened where they
-//! disagree: h' = √(h² + (c·s)²) on both sides, with s the standard deviation of the members' predictions and c the calibration's
-//! [`Scaling::spread`](crate::Scaling::spread), z_α without one. Members agree where there were data and part ways where there
+//! disagree: h' = √(max(h, h₀)² + (c·s)²) on both sides, with s the standard deviation of the members' predictions and c the calibration's
+//! [`Scaling::spread`](crate::Scaling::spread), h₀ its floor; z_α and 0 without one. Members agree where there were data and part ways where there
 //! were none.
 //!
 //! A member whose run leaves every sensible range is left out of that run; only where all do, the run has diverged.
@@ -31,11 +31,11 @@ pub(crate) fn averaged<B>(mut runs: Vec<Vec<Band>>, fitted: Fitted<'_, B>) -> Ve
     if runs.len() == 1 {
         return runs.swap_remove(0);
     }
-    let factors = fitted.interface.spread_factors(fitted.config.coverage);
+    let spreads = fitted.interface.spreads(fitted.config.coverage);
     let count = runs.first().map_or(0, Vec::len);
     let bands = (0..count).map(|index| {
         let members: Vec<&Band> = runs.iter().map(|bands| &bands[index]).collect();
-        mean_band(&members, &factors)
+        mean_band(&members, &spreads)
     });
     bands.collect()
 }
@@ -46,9 +46,29 @@ pub fn spread_factor(coverage: f64) -> f64 {
     normal_quantile(0.5 + 0.5 * coverage)
 }
 
-/// The mean of several bands over the same samples, widened by `factors[output]` standard deviations of their point predictions.
+/// How a mean band is widened where members disagree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Standard deviations of the members' predictions that a side reaches.
+    pub factor: f64,
+    /// Least half-width before that, in the output's unit.
+    pub floor: f64,
+}
+
+impl Spread {
+    /// That of a band without calibration.
+    #[must_use]
+    pub fn of_coverage(coverage: f64) -> Self {
+        Self {
+            factor: spread_factor(coverage),
+            floor: 0.0,
+        }
+    }
+}
+
+/// The mean of several bands over the same samples, widened as `spreads[output]` says.
 #[must_use]
-pub fn mean_band(bands: &[&Band], factors: &[f64]) -> Band {
+pub fn mean_band(bands: &[&Band], spreads: &[Spread]) -> Band {
     let sound: Vec<&&Band> = bands.iter().filter(|band| band.diverged_at.is_none()).collect();
     let Some(first) = sound.first() else {
         // All ran away: the one that lasted longest says when.
@@ -64,7 +84,7 @@ pub fn mean_band(bands: &[&Band], factors: &[f64]) -> Band {
                 } = &**sound[member];
                 [lower, centre, upper].map(|bound| bound[output][step])
             };
-            let [lower, centre, upper] = mean_bounds(sound.len(), factors[output], at);
+            let [lower, centre, upper] = mean_bounds(sound.len(), spreads[output], at);
             mean.lower[output][step] = lower;
             mean.centre[output][step] = centre;
             mean.upper[output][step] = upper;
@@ -73,14 +93,17 @@ pub fn mean_band(bands: &[&Band], factors: &[f64]) -> Band {
     mean
 }
 
-/// The mean of `count` members' `[lower, centre, upper]` of one sample, widened by `factor` standard deviations of their
-/// point predictions.
-pub(crate) fn mean_bounds(count: usize, factor: f64, at: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
+/// The mean of `count` members' `[lower, centre, upper]` of one sample, widened where their point predictions disagree.
+pub(crate) fn mean_bounds(count: usize, spread: Spread, at: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
+    let Spread { factor, floor } = spread;
     let share = 1.0 / count as f64;
     let over = |value: &dyn Fn([f64; 3]) -> f64| (0..count).map(|member| value(at(member))).sum::<f64>() * share;
     let centre = over(&|[_, centre, _]| centre);
     let variance = over(&|[_, member, _]| (member - centre).powi(2));
-    let widen = |half: f64| (half * half + factor * factor * variance).sqrt();
+    let widen = |half: f64| {
+        let half = half.max(floor);
+        (half * half + factor * factor * variance).sqrt()
+    };
     let below = over(&|[lower, centre, _]| centre - lower);
     let above = over(&|[_, centre, upper]| upper - centre);
     [centre - widen(below), centre, centre + widen(above)]
@@ -105,16 +128,29 @@ mod tests {
 
     #[test]
     fn bands_are_averaged_and_runaways_left_out() {
+        let spread = |factor: f64| Spread { factor, floor: 0.0 };
         let members = [band(1.0, 1.0, None), band(2.0, 3.0, None), band(9.0, 9.0, Some(1))];
-        let mean = mean_band(&members.iter().collect::<Vec<_>>(), &[0.0]);
+        let mean = mean_band(&members.iter().collect::<Vec<_>>(), &[spread(0.0)]);
         assert_eq!(mean.centre, [[1.5; 3]]);
         assert_eq!(mean.lower, [[-0.5; 3]]);
         assert_eq!(mean.upper, [[3.5; 3]]);
         assert_eq!(mean.diverged_at, None);
         // Predictions 1 and 2 have standard deviation 1/2; mean half-width 2.
-        let wide = mean_band(&members.iter().collect::<Vec<_>>(), &[3.0]);
+        let wide = mean_band(&members.iter().collect::<Vec<_>>(), &[spread(3.0)]);
         assert!((wide.upper[0][0] - (1.5 + (4.0_f64 + 2.25).sqrt())).abs() < 1e-12);
+        // A floor comes before the disagreement.
+        let floored = mean_band(
+            &members.iter().collect::<Vec<_>>(),
+            &[Spread {
+                factor: 3.0,
+                floor: 4.0,
+            }],
+        );
+        assert!((floored.upper[0][0] - (1.5 + (16.0_f64 + 2.25).sqrt())).abs() < 1e-12);
         let gone = [band(9.0, 9.0, Some(1)), band(9.0, 9.0, Some(2))];
-        assert_eq!(mean_band(&gone.iter().collect::<Vec<_>>(), &[1.0]).diverged_at, Some(2));
+        assert_eq!(
+            mean_band(&gone.iter().collect::<Vec<_>>(), &[spread(1.0)]).diverged_at,
+            Some(2)
+        );
     }
 }

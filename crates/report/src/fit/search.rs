@@ -34,7 +34,7 @@ pub(super) fn view(info: &SearchInfo) -> SearchView {
     if info.members > 1 {
         words.push(format!(
             "The model averages {}, simulations and bands alike; each was fitted to all or to most of the training and validation parts.",
-            count(info.members, "network")
+            count(info.members, "model")
         ));
     } else {
         words.push("The model was then refitted to the training and validation parts together.".to_owned());
@@ -114,7 +114,7 @@ mod tests {
         // Members of folds alone, or of everything alone, are averaged at times.
         assert_eq!(
             view(&info(5)).words[1],
-            "The model averages 5 networks, simulations and bands alike; each was fitted to all or to most of the training and \
+            "The model averages 5 models, simulations and bands alike; each was fitted to all or to most of the training and \
              validation parts."
         );
         assert!(view(&info(1)).words[1].starts_with("The model was then refitted"));

@@ -1,7 +1,7 @@
 //! How a model with hidden states is started: an observer per model, and the samples of history it needs.
 //!
-//! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)) over n samples before a run, from x = 0. K comes from one-step errors on what the model
-//! was fitted to; n is the smallest whose held-out error is nearly that of the best.
+//! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)) over n samples before a run, from x = 0. K comes from errors on what the model was fitted
+//! to, with the aim that held-out data like better; n is the smallest whose held-out error is nearly that of the best.
 
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
@@ -34,8 +34,16 @@ impl HiddenSearch {
     /// The chosen recipe's models with their observers, those of the cuts as well, and the samples of history that start them.
     pub(crate) fn observed(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> (Vec<Observed>, usize) {
         let chosen = self.chosen_members(candidate, budget);
-        let with_gain = self.with_observers(chosen, |division| &self.divisions[division].fitted, budget);
-        let history = self.history(&with_gain);
+        let of_division = |division: usize| &self.divisions[division].fitted;
+        let ways = [ObserverConfig::default(), ObserverConfig::keeping()].map(|config| {
+            let with_gain = self.with_observers(chosen.clone(), of_division, config, budget);
+            let (history, error) = self.history(&with_gain);
+            (error, config, history, with_gain)
+        });
+        // Of members without an observer nothing is known; ties go to the first.
+        let [find, keep] = ways;
+        let is_kept = keep.3.len() > find.3.len() || (keep.3.len() == find.3.len() && keep.0 < find.0);
+        let (_, config, history, with_gain) = if is_kept { keep } else { find };
         let all = self.divisions.len() - 1;
         let has_all = with_gain.iter().any(|(division, ..)| *division == all);
         let theta = |fitted: &Fitted, observer: &Observer| {
@@ -55,7 +63,7 @@ impl HiddenSearch {
             })
             .collect();
         let (scored, of_cuts) = self.members_of_cuts(candidate, budget);
-        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], budget);
+        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], config, budget);
         observed.extend(of_cuts.iter().map(|(cut, fitted, observer)| Observed {
             fold: Some(all + cut),
             theta: theta(fitted, observer),
@@ -85,12 +93,13 @@ impl HiddenSearch {
         &self,
         members: Vec<(usize, Fitted)>,
         scored: impl Fn(usize) -> &'a Scored + Sync,
+        config: ObserverConfig,
         budget: &Budget<'_>,
     ) -> Vec<(usize, Fitted, Observer)> {
         let share = OBSERVED as f64 / self.runs.iter().map(Run::len).sum::<usize>().max(1) as f64;
         let observers = map_parallel(&members, budget.threads, |(place, fitted)| {
             let scored = beginnings(&self.runs, scored(*place), share);
-            Observer::fit(fitted, &self.runs, &scored, ObserverConfig::default())
+            Observer::fit(fitted, &self.runs, &scored, config)
         });
         let both = members.into_iter().zip(observers);
         both.filter_map(|((place, fitted), observer)| Some((place, fitted, observer?)))
@@ -132,8 +141,8 @@ impl HiddenSearch {
         runs.map(|runs| runs.concat())
     }
 
-    /// The smallest history nearly as good as the best on held-out samples.
-    fn history(&self, members: &[(usize, Fitted, Observer)]) -> usize {
+    /// The smallest history nearly as good as the best on held-out samples, and the error of the best.
+    fn history(&self, members: &[(usize, Fitted, Observer)]) -> (usize, f64) {
         // A block at the beginning of the record has no samples before it: half of one has to do.
         let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / (2 * BLOCKS);
         let mut tried: Vec<usize> = HISTORIES.into_iter().filter(|&n| n <= longest).collect();
@@ -154,7 +163,7 @@ impl HiddenSearch {
             .collect();
         let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
         let place = errors.iter().position(|error| *error <= least * (1.0 + NOTICEABLE));
-        place.map_or(tried[0], |place| tried[place])
+        (place.map_or(tried[0], |place| tried[place]), least)
     }
 }
 

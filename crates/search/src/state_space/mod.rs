@@ -85,7 +85,7 @@ pub use linear::Linear;
 pub(crate) use long::beginnings;
 pub use long::{LongConfig, descend_long};
 pub use model::{Shape, StateSpace};
-pub use observer::{Observer, ObserverConfig};
+pub use observer::{Aim, Observer, ObserverConfig};
 pub use proposals::{WAVE, first_networks, held_back, linear_orders, mutations};
 pub(crate) use recipe::descent_work;
 pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};

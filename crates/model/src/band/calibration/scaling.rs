@@ -18,8 +18,8 @@ pub struct Scaling {
     pub upper: f64,
     /// Least distance of a bound from the point prediction before the factor, in the output's unit, ≥ 0.
     pub floor: f64,
-    /// How many standard deviations of the members' predictions a side reaches before floor and factor; without it as many as
-    /// the coverage's normal quantile. Of models with several members alone.
+    /// How many standard deviations of the members' predictions a side reaches, after the floor and before the factor; without it
+    /// as many as the coverage's normal quantile, before the floor. Of models with several members alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
 }
@@ -80,12 +80,12 @@ impl Calibration {
     pub fn in_words(&self) -> String {
         let cuts = match self.cuts {
             0 => String::new(),
-            1 => " and beyond 1 cut".to_owned(),
-            cuts => format!(" and beyond {cuts} cuts of the record"),
+            1 => ", and what lies beyond a cut of the record".to_owned(),
+            cuts => format!(", and what lies beyond {cuts} cuts of the record"),
         };
         let mut words = format!(
-            "The band is sized by errors on data that the fits had not seen: {} samples in {} blocks, worth about {:.0} independent \
-             ones{cuts}.",
+            "The band is sized by errors on data that the fits had not seen: {} samples in {} blocks (worth about {:.0} independent \
+             ones){cuts}.",
             self.samples, self.blocks, self.effective_samples
         );
         let percent = |share: f64| 100.0 * share;

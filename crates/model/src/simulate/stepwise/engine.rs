@@ -29,11 +29,11 @@ macro_rules! each {
 
 impl Engine {
     pub(super) fn new(model: &Model) -> Result<Self> {
-        let factors = model.interface().spread_factors(model.config().coverage);
+        let spreads = model.interface().spreads(model.config().coverage);
         Ok(match model.body() {
-            Body::F32(Networks::Interval(members)) => Self::F32(IntervalNetworks::new(members, factors)),
-            Body::F64(Networks::Interval(members)) => Self::F64(IntervalNetworks::new(members, factors)),
-            Body::Linear(arx) => Self::Linear(Linear::new(arx, model.interface(), factors)),
+            Body::F32(Networks::Interval(members)) => Self::F32(IntervalNetworks::new(members, spreads)),
+            Body::F64(Networks::Interval(members)) => Self::F64(IntervalNetworks::new(members, spreads)),
+            Body::Linear(arx) => Self::Linear(Linear::new(arx, model.interface(), spreads)),
             Body::F32(Networks::Gaussian(_)) | Body::F64(Networks::Gaussian(_)) => {
                 return Err(ModelError::NotStepwise { model: model.kind() });
             }

@@ -4,7 +4,7 @@ use intervalid_data::{ArxModel, DIVERGED, Regressor};
 
 use super::history::InputTaps;
 use super::state::MemberState;
-use crate::family::ensemble::mean_bounds;
+use crate::family::ensemble::{Spread, mean_bounds};
 use crate::family::linear::ArxWithBand;
 use crate::interface::ModelInterface;
 
@@ -15,8 +15,8 @@ pub(super) struct Linear {
     inputs: InputTaps<f64>,
     layout: Regressor,
     members: Vec<Member>,
-    /// Factors of the widening where members disagree, one per output.
-    spread: Vec<f64>,
+    /// The widening where members disagree, one per output.
+    spread: Vec<Spread>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ struct Member {
 }
 
 impl Linear {
-    pub(super) fn new(model: &ArxWithBand, interface: &ModelInterface, spread: Vec<f64>) -> Self {
+    pub(super) fn new(model: &ArxWithBand, interface: &ModelInterface, spread: Vec<Spread>) -> Self {
         let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
         let layout = Regressor::new(model.lags(), inputs, outputs);
         let member = |arx: &ArxModel| Member {

@@ -5,7 +5,7 @@ use intervalid_interval::Real;
 
 use super::history::InputTaps;
 use super::state::MemberState;
-use crate::family::ensemble::mean_bounds;
+use crate::family::ensemble::{Spread, mean_bounds};
 use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::network::{IntervalStepper, Stepper};
@@ -16,8 +16,8 @@ pub(super) struct IntervalNetworks<T> {
     layout: Regressor,
     inputs: InputTaps<T>,
     members: Vec<Member<T>>,
-    /// Factors of the widening where members disagree, one per output.
-    spread: Vec<f64>,
+    /// The widening where members disagree, one per output.
+    spread: Vec<Spread>,
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ struct Member<T> {
 }
 
 impl<T: Real> IntervalNetworks<T> {
-    pub(super) fn new(members: &[IntervalNetwork<T>], spread: Vec<f64>) -> Self {
+    pub(super) fn new(members: &[IntervalNetwork<T>], spread: Vec<Spread>) -> Self {
         let architecture = &members[0].architecture;
         let layout = architecture.regressor();
         let member = |network: &IntervalNetwork<T>| Member {
