@@ -177,10 +177,10 @@ impl TensorReader {
         SafeTensors::deserialize(&self.bytes).map_err(|error| self.damaged(error.to_string()))
     }
 
-    /// From the first tensor.
+    /// From the first tensor by name: their order in a map is another each time.
     pub(crate) fn precision(&self) -> Result<Precision> {
         let tensors = self.tensors()?;
-        let first = tensors.iter().next().map(|(_, view)| view.dtype());
+        let first = tensors.iter().min_by(|a, b| a.0.cmp(b.0)).map(|(_, view)| view.dtype());
         match first {
             Some(Dtype::F32) => Ok(Precision::F32),
             Some(Dtype::F64) => Ok(Precision::F64),
