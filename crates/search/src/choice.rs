@@ -84,17 +84,7 @@ pub(crate) fn choose(
     let mut passed = PassedOver::default();
     for pick in chooser.order() {
         match chooser.finish(pick) {
-            Ok(finished) if finished.promise.is_kept() => {
-                // Who promised much and broke it may still do better than who promised little.
-                let best = passed.best();
-                let Some(place) =
-                    best.filter(|&place| passed.broken[place].1.promise.found() < finished.promise.found())
-                else {
-                    return Ok(chooser.settle(pick, finished, &passed));
-                };
-                let (better, broken) = passed.broken.swap_remove(place);
-                return Ok(chooser.settle(better, broken, &passed));
-            }
+            Ok(finished) if finished.promise.is_kept() => return Ok(chooser.settle(pick, finished, &passed)),
             Ok(finished) => passed.broken.push((pick, finished)),
             Err(SearchError::Cancelled) => return Err(SearchError::Cancelled),
             // What cannot be made of one candidate can be made of the next.
@@ -102,7 +92,8 @@ pub(crate) fn choose(
         }
     }
     // All of them disappoint: the least bad.
-    let Some(place) = passed.best() else {
+    let worst = |place: &usize| passed.broken[*place].1.promise.worst();
+    let Some(place) = (0..passed.broken.len()).min_by(|a, b| worst(a).total_cmp(&worst(b))) else {
         let first = passed.failed.into_iter().next();
         return Err(first.map_or(SearchError::NoStableLinearModel, |(_, error)| error));
     };
@@ -122,12 +113,6 @@ struct PassedOver {
 impl PassedOver {
     fn is_empty(&self) -> bool {
         self.broken.is_empty() && self.failed.is_empty()
-    }
-
-    /// The place of the model with the least error of those that broke their promise.
-    fn best(&self) -> Option<usize> {
-        let found = |place: &usize| self.broken[*place].1.promise.found();
-        (0..self.broken.len()).min_by(|a, b| found(a).total_cmp(&found(b)))
     }
 }
 
@@ -232,17 +217,8 @@ impl Chooser<'_> {
         let networks = self.networks().into_iter().filter(wins).take(MOST_NETWORKS);
         let mut order: Vec<Pick> = networks.chain(linear.iter().copied().take(MOST_LINEAR)).collect();
         // What starts from measured lags needs no observer, and can be had where all of those fail.
-        let lagged_network = self
-            .networks()
-            .into_iter()
-            .filter(wins)
-            .find(|pick| matches!(pick, Pick::Lagged(_)));
-        let arx = linear.into_iter().find(|pick| matches!(pick, Pick::Arx(_)));
-        for lagged in lagged_network.into_iter().chain(arx) {
-            if !order.contains(&lagged) {
-                order.push(lagged);
-            }
-        }
+        let lagged = linear.into_iter().find(|pick| matches!(pick, Pick::Arx(_)));
+        order.extend(lagged.filter(|pick| !order.contains(pick)));
         order
     }
 
@@ -357,7 +333,7 @@ impl Chooser<'_> {
         }
         if !finished.promise.is_kept() {
             warnings.push(format!(
-                "this model does not keep its promise: its error is {:.3} standard deviations where {:.3} was promised; no other was better",
+                "no model kept its promise; the error of this one is {:.3} standard deviations where {:.3} was promised",
                 finished.promise.worst(),
                 finished.promise.promised
             ));
@@ -375,9 +351,7 @@ impl Chooser<'_> {
                 (false, true) => {
                     "the best candidate whose model does what held-out data promised; better ones did not".to_owned()
                 }
-                (false, false) => {
-                    "the least bad of the models made: it does not do what held-out data promised".to_owned()
-                }
+                (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
             },
             pick,
             model: finished.model,
@@ -486,7 +460,7 @@ mod tests {
         assert!(
             least_bad
                 .warning
-                .is_some_and(|warning| warning.contains("does not keep its promise"))
+                .is_some_and(|warning| warning.contains("no model kept its promise"))
         );
     }
 }

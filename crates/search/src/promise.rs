@@ -42,15 +42,6 @@ impl Promise {
         self.worst() <= KEPT * self.promised
     }
 
-    /// What to expect of the model: the larger of the errors found. Of a linear model, which is fitted in the same way again, no less
-    /// than its candidate's.
-    pub(crate) fn found(&self) -> f64 {
-        match self.held_out {
-            Some(_) => self.worst(),
-            None => self.worst().max(self.promised),
-        }
-    }
-
     /// The larger of the errors found.
     pub(crate) fn worst(&self) -> f64 {
         self.held_out.map_or(self.fitted, |held_out| held_out.max(self.fitted))
