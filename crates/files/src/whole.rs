@@ -1,4 +1,4 @@
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -57,8 +57,13 @@ pub fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let file = builder.tempfile_in(folder).map_err(own_words)?;
         // Locked, so that others can tell it from what a killed process left. Where there are no locks nothing is swept.
-        let locked = file.as_file().try_lock();
-        if locked.is_err() || is_at(file.as_file(), file.path())? {
+        let is_ours = match file.as_file().try_lock() {
+            Ok(()) => is_at(file.as_file(), file.path())?,
+            Err(TryLockError::Error(_)) => true,
+            // Somebody sweeps it at this moment.
+            Err(TryLockError::WouldBlock) => false,
+        };
+        if is_ours {
             return Ok(file);
         }
         // Swept between being made and being locked.

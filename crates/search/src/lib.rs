@@ -25,7 +25,7 @@
 //! let split = Split::new(&dataset, SplitFractions::new(0.4, 0.1, 0.5)?)?;
 //! let config = SearchConfig { rounds: 0, ..SearchConfig::default() };
 //! let found = search(&dataset, &split, &config, &SearchOptions::default())?;
-//! assert_eq!(found.info.candidates[0].parameters, found.model.parameters());
+//! assert_eq!(found.info.members * found.info.candidates[0].parameters, found.model.parameters());
 //! # Ok::<(), intervalid_search::SearchError>(())
 //! ```
 
