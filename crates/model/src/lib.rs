@@ -53,7 +53,7 @@ pub use control::{Control, Observer, Progress};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{FileKind, ModelError, Result};
 pub use family::body::NetworkParameters;
-pub use family::ensemble::{Spread, mean_band, spread_factor};
+pub use family::ensemble::{Spread, mean_band};
 pub use family::linear::search_lags;
 
 pub use interface::ModelInterface;

@@ -56,6 +56,8 @@ pub struct Pole {
 /// **Reference.** L. Ljung, *System Identification: Theory for the User*, 2nd ed., Prentice Hall 1999, section 4.2.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinearView {
+    /// Linear models whose mean the model is.
+    pub members: usize,
     /// One per output.
     pub equations: Vec<LinearEquation>,
     /// Largest first.
@@ -68,7 +70,8 @@ impl LinearView {
     /// That of a linear model; none of others.
     #[must_use]
     pub fn of(model: &Model) -> Option<Self> {
-        let arx = &model.arx()?.0[0];
+        let members = model.arx()?.0;
+        let arx = &members[0];
         let interface = model.interface();
         let (inputs, outputs) = (&interface.inputs, &interface.outputs);
         let (input_scales, output_scales) = (&interface.normaliser.inputs, &interface.normaliser.outputs);
@@ -137,6 +140,7 @@ impl LinearView {
         poles.sort_by(|a, b| b.magnitude.total_cmp(&a.magnitude).then(b.im.total_cmp(&a.im)));
         let is_stable = poles.iter().all(|pole| pole.magnitude < 1.0);
         Some(Self {
+            members: members.len(),
             equations,
             poles,
             is_stable,

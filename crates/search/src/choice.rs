@@ -8,12 +8,14 @@ use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
 use crate::finish::{Member, Plan, finish_linear};
 use crate::folds::Folds;
-use crate::hidden_states::HiddenCandidate;
+use crate::hidden_states::{HiddenCandidate, Pool, best_pool, common_shape};
+use crate::info::CandidateInfo;
 use crate::linear::LinearCandidate;
 use crate::promise::Promise;
 use crate::rounds::Searched;
 use crate::score::Score;
-use crate::table::arx_name;
+use crate::state_space::Shape;
+use crate::table::{arx_name, pool_name, table};
 
 /// A network has to beat the best linear model by this share of the score: it is harder to understand and to deploy.
 const NETWORK_ADVANTAGE: f64 = 0.03;
@@ -35,11 +37,14 @@ pub(crate) enum Pick {
     Lagged(usize),
     /// Of the models with hidden states.
     Hidden(usize),
+    /// Several of the models with hidden states together.
+    Pool,
 }
 
 /// What a search settles on.
 pub(crate) struct Choice {
-    pub(crate) pick: Pick,
+    /// Everything that was tried, the chosen one first.
+    pub(crate) candidates: Vec<CandidateInfo>,
     pub(crate) model: Model,
     pub(crate) calibration: Calibration,
     pub(crate) promise: Promise,
@@ -65,6 +70,8 @@ struct Chooser<'a> {
     config: &'a SearchConfig,
     searched: &'a Searched,
     budget: &'a Budget<'a>,
+    /// The best models with hidden states together.
+    pool: Option<Pool>,
 }
 
 /// Finishes the best candidate; where its model breaks the promise, the next.
@@ -80,6 +87,7 @@ pub(crate) fn choose(
         config,
         searched,
         budget,
+        pool: best_pool(searched.hidden_candidates(), folds.blocks, config.coverage),
     };
     let mut passed = PassedOver::default();
     for pick in chooser.order() {
@@ -126,8 +134,12 @@ impl Choice {
     ) -> Result<Self> {
         let best = linear.first().ok_or(SearchError::NoStableLinearModel)?;
         let (model, calibration) = finish_linear(&folds.with_cuts(), config, best, budget)?;
+        let searched = Searched {
+            linear: linear.to_vec(),
+            ..Searched::default()
+        };
         Ok(Self {
-            pick: Pick::Arx(0),
+            candidates: table(&searched, None, Pick::Arx(0)),
             promise: Promise::of(&model, folds, &best.score, None),
             model,
             calibration,
@@ -143,7 +155,11 @@ impl Chooser<'_> {
         match pick {
             Pick::Arx(index) => Some(&self.searched.linear[index].score),
             Pick::Lagged(index) => self.searched.lagged[index].score.as_ref(),
-            Pick::Hidden(index) => Some(&self.searched.hidden_candidates()[index].score),
+            Pick::Hidden(index) => {
+                let started = self.searched.hidden_candidates()[index].started.as_ref();
+                started.map(|started| &started.score)
+            }
+            Pick::Pool => self.pool.as_ref().map(|pool| &pool.score),
         }
     }
 
@@ -156,14 +172,27 @@ impl Chooser<'_> {
             Pick::Arx(index) => arx_name(&self.searched.linear[index]),
             Pick::Lagged(index) => self.searched.lagged[index].recipe.name(),
             Pick::Hidden(index) => self.searched.hidden_candidates()[index].name(),
+            Pick::Pool => pool_name(self.searched, self.pooled()),
         }
+    }
+
+    /// Places of the candidates that the pool is made of.
+    fn pooled(&self) -> &[usize] {
+        self.pool.as_ref().map_or(&[], |pool| &pool.of)
+    }
+
+    /// Models with hidden states that can be started.
+    fn startable(&self, is_linear: bool) -> impl Iterator<Item = Pick> + use<'_> {
+        let candidates = self.searched.hidden_candidates();
+        let wanted = move |c: &HiddenCandidate| c.started.is_some() && c.recipe.is_linear() == is_linear;
+        (0..candidates.len())
+            .filter(move |&index| wanted(&candidates[index]))
+            .map(Pick::Hidden)
     }
 
     /// Linear models, the best first: of a kind that was asked for where there are any.
     fn linear_models(&self) -> Vec<Pick> {
-        let hidden = self.searched.hidden_candidates().iter().enumerate();
-        let linear_states = hidden.filter(|(_, candidate)| candidate.recipe.is_linear());
-        let mut states: Vec<Pick> = linear_states.map(|(index, _)| Pick::Hidden(index)).collect();
+        let mut states: Vec<Pick> = self.startable(true).collect();
         let least = states
             .iter()
             .map(|&pick| self.total(pick))
@@ -194,9 +223,7 @@ impl Chooser<'_> {
     /// Networks, the best first.
     fn networks(&self) -> Vec<Pick> {
         let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
-        let hidden = self.searched.hidden_candidates().iter().enumerate();
-        let hidden = hidden.filter(|(_, candidate)| !candidate.recipe.is_linear());
-        let all = lagged.chain(hidden.map(|(index, _)| Pick::Hidden(index)));
+        let all = lagged.chain(self.startable(false)).chain([Pick::Pool]);
         let mut found: Vec<Pick> = all.filter(|&pick| self.total(pick).is_finite()).collect();
         found.sort_by(|&a, &b| self.total(a).total_cmp(&self.total(b)));
         found
@@ -236,7 +263,8 @@ impl Chooser<'_> {
                 });
             }
             Pick::Lagged(index) => self.lagged_plan(index)?,
-            Pick::Hidden(index) => self.hidden_plan(index),
+            Pick::Hidden(index) => self.hidden_plan(&[index])?,
+            Pick::Pool => self.hidden_plan(self.pooled())?,
         };
         let networks = plan.train(&self.finishing, config, self.budget)?;
         let assemble = |of_folds_only: bool| -> Result<Finished> {
@@ -289,27 +317,37 @@ impl Chooser<'_> {
         })
     }
 
-    fn hidden_plan(&self, index: usize) -> Plan {
-        let candidate = &self.searched.hidden_candidates()[index];
-        let found = self
-            .searched
-            .hidden
-            .as_ref()
-            .map(|hidden| hidden.observed(candidate, self.budget));
-        let (members, history) = found.unwrap_or_default();
-        let settings = state_space_settings(self.config, candidate, history);
-        Plan {
-            window: WINDOW + settings.initial.unscored(),
-            settings,
-            members: members
-                .into_iter()
-                .map(|member| Member {
-                    fold: member.fold,
-                    theta: member.theta,
-                    joins: member.joins,
-                })
-                .collect(),
+    /// Models of one recipe with hidden states or of several, which then share one shape and the longest history.
+    fn hidden_plan(&self, places: &[usize]) -> Result<Plan> {
+        let candidates = self.searched.hidden_candidates();
+        let hidden = self.searched.hidden.as_ref();
+        let started = |place: usize| hidden.zip(candidates[place].started.as_ref());
+        let mut observed = Vec::new();
+        let mut history = 0;
+        for &place in places {
+            let (hidden, started) = started(place).ok_or(SearchError::NoStableLinearModel)?;
+            observed.extend(hidden.observed(&candidates[place], started, self.budget));
+            history = history.max(started.history);
         }
+        let shapes = observed.iter().map(|member| member.model.shape());
+        let shape = common_shape(shapes).ok_or(SearchError::NoStableLinearModel)?;
+        let settings = state_space_settings(self.config, &candidates[places[0]], shape, history);
+        let members = observed.into_iter().map(|member| {
+            let mut theta = member.model.widened(shape).theta().to_vec();
+            let gain_end = theta.len() + shape.states * shape.outputs;
+            theta.extend(member.gain);
+            theta.resize(gain_end, 0.0);
+            Member {
+                fold: member.fold,
+                theta,
+                joins: member.joins,
+            }
+        });
+        Ok(Plan {
+            window: WINDOW + settings.initial.unscored(),
+            members: members.collect(),
+            settings,
+        })
     }
 
     fn settle(&self, pick: Pick, finished: Finished, passed: &PassedOver) -> Choice {
@@ -343,7 +381,7 @@ impl Chooser<'_> {
                 let candidate = &self.searched.lagged[index];
                 (candidate.curve.clone(), candidate.steps)
             }
-            Pick::Arx(_) | Pick::Hidden(_) => (Vec::new(), 0),
+            Pick::Arx(_) | Pick::Hidden(_) | Pick::Pool => (Vec::new(), 0),
         };
         Choice {
             why: match (passed.is_empty(), finished.promise.is_kept()) {
@@ -353,7 +391,7 @@ impl Chooser<'_> {
                 }
                 (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
             },
-            pick,
+            candidates: table(self.searched, self.pool.as_ref(), pick),
             model: finished.model,
             calibration: finished.calibration,
             promise: finished.promise,
@@ -404,7 +442,7 @@ impl Chooser<'_> {
         match pick {
             Pick::Arx(_) => ModelKind::Arx,
             Pick::Lagged(index) => self.searched.lagged[index].recipe.model,
-            Pick::Hidden(_) => ModelKind::Iss,
+            Pick::Hidden(_) | Pick::Pool => ModelKind::Iss,
         }
     }
 }
@@ -413,12 +451,12 @@ impl Chooser<'_> {
 const WINDOW: usize = 250;
 
 /// Settings of a model with hidden states that was started from so many samples of history.
-fn state_space_settings(config: &SearchConfig, candidate: &HiddenCandidate, history: usize) -> FitConfig {
+fn state_space_settings(config: &SearchConfig, candidate: &HiddenCandidate, shape: Shape, history: usize) -> FitConfig {
     let initial = config.initial.unwrap_or(InitialState::History(history));
     let settings = config.fit_config(ModelKind::Iss, candidate.lags(), initial);
     settings.with(|settings| {
-        settings.network.states = Some(candidate.recipe.states);
-        settings.network.hidden = candidate.hidden();
+        settings.network.states = Some(shape.states);
+        settings.network.hidden = vec![shape.state_hidden, shape.output_hidden];
     })
 }
 
@@ -444,13 +482,15 @@ mod tests {
             linear: linear_candidates(&folds, &config, &budget).expect("fits"),
             ..Searched::default()
         };
+        let names: Vec<String> = searched.linear.iter().map(arx_name).collect();
+        let is_of = |choice: &Choice, place: usize| choice.candidates[0].name == names[place];
         let honest = choose(&folds, &config, &searched, &budget).expect("chooses");
-        assert!(honest.pick == Pick::Arx(0) && honest.warning.is_none() && honest.promise.is_kept());
+        assert!(is_of(&honest, 0) && honest.warning.is_none() && honest.promise.is_kept());
         // A hundredth of its error: no model can keep that.
         searched.linear[0].score.rmse *= 0.01;
         searched.linear[0].score.forward *= 0.01;
         let second = choose(&folds, &config, &searched, &budget).expect("chooses");
-        assert_eq!(second.pick, Pick::Arx(1));
+        assert!(is_of(&second, 1));
         assert!(second.warning.is_some_and(|warning| warning.contains("promised")));
         for candidate in &mut searched.linear {
             candidate.score.rmse = 1e-6;

@@ -22,17 +22,24 @@ pub(crate) fn finish_linear(
     chosen: &LinearCandidate,
     budget: &Budget<'_>,
 ) -> Result<(Model, Calibration)> {
-    let divisions: Vec<usize> = (0..folds.folds.len()).collect();
-    let fitted = map_parallel(&divisions, budget.threads, |&fold| -> Result<_> {
+    // The candidate was judged by models of the first divisions; the others size the band.
+    let more: Vec<usize> = (chosen.models.len()..folds.folds.len()).collect();
+    let of_more = map_parallel(&more, budget.threads, |&fold| -> Result<_> {
         let narx = fit_linear(folds, &folds.folds[fold].rest, config, chosen.lags, chosen.fit)?;
         let errors = held_out_errors(&narx, folds, fold, config)?;
         Ok((narx, errors))
     });
+    let judged = chosen
+        .models
+        .iter()
+        .cloned()
+        .zip(chosen.errors.iter().cloned().map(Some));
+    let fitted = judged.map(Ok).chain(of_more);
     let mut members = vec![fit_linear(folds, &folds.all, config, chosen.lags, chosen.fit)?.to_arx()];
     let interface = ModelInterface::new(folds.dataset, folds.normaliser.clone());
     let outputs = folds.dataset.outputs().len();
     let mut scores = vec![Vec::new(); outputs];
-    for (fold, found) in fitted.into_iter().enumerate() {
+    for (fold, found) in fitted.enumerate() {
         let (narx, errors) = found?;
         if fold < folds.blocks && errors.is_some() {
             members.push(narx.to_arx());

@@ -32,6 +32,9 @@ pub(crate) struct LinearCandidate {
     pub(crate) lags: Lags,
     pub(crate) fit: LinearFit,
     pub(crate) parameters: usize,
+    /// A model of each division, and its errors on what it had not seen.
+    pub(crate) models: Vec<Narx>,
+    pub(crate) errors: HeldOut,
     pub(crate) score: Score,
     pub(crate) seconds: f64,
 }
@@ -212,20 +215,22 @@ fn candidate(
 ) -> Result<Option<LinearCandidate>> {
     let started = Instant::now();
     let mut errors = HeldOut::new();
-    let mut parameters = 0;
+    let mut models = Vec::new();
     for fold in 0..folds.folds.len() {
         let model = fit_linear_while(folds, &folds.folds[fold].rest, config, (lags, fit), goes_on)?;
-        parameters = model.theta.len();
         let Some(block) = held_out_errors(&model, folds, fold, config)? else {
             return Ok(None);
         };
         errors.push(block);
+        models.push(model);
     }
     Ok(Some(LinearCandidate {
         lags,
         fit,
-        parameters,
+        parameters: models.first().map_or(0, |model| model.theta.len()),
         score: score(&errors, folds.blocks, config.coverage),
+        models,
+        errors,
         seconds: started.elapsed().as_secs_f64(),
     }))
 }

@@ -30,6 +30,8 @@ const GOOD_LAGS: f64 = 0.05;
 const DEAD_TIME_ADVANTAGE: f64 = 0.03;
 /// Candidates whose margins are trained, on the average: the first may break its promise.
 const ATTEMPTS: f64 = 1.5;
+/// Networks with hidden states that are started as users do.
+const NETWORKS_STARTED: usize = 6;
 /// Networks whose margins are trained in the end, at most.
 const MEMBERS: usize = 9;
 
@@ -126,7 +128,10 @@ impl Rounds<'_> {
         while is_worth_more {
             is_worth_more = self.hidden_wave()?;
         }
-        Ok(())
+        // Networks with hidden states are judged once more, as users start them.
+        self.hidden
+            .first_mut()
+            .map_or(Ok(()), |hidden| hidden.start_best(false, NETWORKS_STARTED, self.budget))
     }
 
     /// Linear models on lagged outputs, fitted to free runs.
@@ -229,7 +234,8 @@ impl Rounds<'_> {
                 None => everything_work(best, &hidden.runs),
                 Some(effort) => ATTEMPTS * cuts as f64 * best.recipe.work(&hidden.runs, effort, best.refined) / threads,
             };
-            Some((total(best), ATTEMPTS * margins / threads + refit))
+            let starts = NETWORKS_STARTED as f64 * hidden.start_work(best) / threads;
+            Some((total(best), ATTEMPTS * margins / threads + refit + starts))
         });
         let best = of_lagged
             .into_iter()

@@ -14,7 +14,6 @@ use crate::folds::Folds;
 use crate::info::{GUARANTEES, SearchEnd, SearchInfo, SearchOutcome};
 use crate::linear::linear_candidates;
 use crate::rounds::{Searched, carry_out};
-use crate::table::table;
 
 /// Coverage of a block this far below the asked one makes the offline band doubtful.
 const DOUBTFUL: f64 = 0.15;
@@ -73,7 +72,7 @@ pub fn search(
     Ok(SearchOutcome {
         info: SearchInfo {
             findings,
-            candidates: table(&searched, choice.pick),
+            candidates: choice.candidates,
             why: choice.why,
             members: choice.model.members(),
             warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
@@ -108,12 +107,19 @@ fn doubt(calibration: &Calibration, coverage: f64) -> Option<String> {
             "models of one side of the record do not hold on the other (a band sized by the blocks has {mean:.0} % inside there)"
         ));
     }
+    let lost = calibration.cuts.saturating_sub(of_cuts.len());
+    if lost > 0 {
+        let cuts = calibration.cuts;
+        reasons.push(format!(
+            "of {cuts} models fitted to one side of a cut, {lost} could not be judged on the other: none could be made, or it diverged"
+        ));
+    }
     if reasons.is_empty() {
         return None;
     }
     let (reasons, asked) = (reasons.join(", and "), 100.0 * coverage);
     Some(format!(
-        "{reasons}, where {asked:.0} % were asked for: the record drifts or changes. The offline band was widened for that, but stays \
-         doubtful on new data; the online band follows such changes"
+        "{reasons}; {asked:.0} % were asked for. The offline band was widened for what could be seen, but stays doubtful on new data: \
+         the record drifts, changes or is too short to tell. The online band follows such changes"
     ))
 }

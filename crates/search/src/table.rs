@@ -3,14 +3,15 @@
 use intervalid_model::ModelKind;
 
 use crate::choice::Pick;
-use crate::hidden_states::HiddenCandidate;
+use crate::hidden_states::{HiddenCandidate, Pool};
 use crate::info::CandidateInfo;
 use crate::linear::{LinearCandidate, LinearFit};
 use crate::networks::NetworkCandidate;
 use crate::rounds::Searched;
+use crate::score::Score;
 
 /// Everything that was tried, the chosen one first, then by score; without one by error.
-pub(crate) fn table(searched: &Searched, chosen: Pick) -> Vec<CandidateInfo> {
+pub(crate) fn table(searched: &Searched, pool: Option<&Pool>, chosen: Pick) -> Vec<CandidateInfo> {
     let rows = searched
         .linear
         .iter()
@@ -19,7 +20,9 @@ pub(crate) fn table(searched: &Searched, chosen: Pick) -> Vec<CandidateInfo> {
     let lagged = searched.lagged.iter().enumerate();
     let rows = rows.chain(lagged.map(|(index, c)| (Pick::Lagged(index), of_lagged(c))));
     let hidden = searched.hidden_candidates().iter().enumerate();
-    let rows = rows.chain(hidden.map(|(index, c)| (Pick::Hidden(index), of_hidden(c))));
+    let score = |c: &HiddenCandidate| c.started.as_ref().map(|started| started.score.clone());
+    let rows = rows.chain(hidden.map(|(index, c)| (Pick::Hidden(index), of_hidden(c, score(c).as_ref()))));
+    let rows = rows.chain(pool.map(|pool| (Pick::Pool, of_pool(searched, pool))));
     let mut all: Vec<CandidateInfo> = rows
         .map(|(pick, row)| CandidateInfo {
             chosen: pick == chosen,
@@ -88,8 +91,18 @@ fn of_lagged(candidate: &NetworkCandidate) -> CandidateInfo {
     }
 }
 
-fn of_hidden(candidate: &HiddenCandidate) -> CandidateInfo {
-    let (recipe, score) = (&candidate.recipe, &candidate.score);
+/// Its name in words.
+pub(crate) fn pool_name(searched: &Searched, of: &[usize]) -> String {
+    let candidates = searched.hidden_candidates();
+    let names: Vec<String> = of.iter().map(|&place| candidates[place].name()).collect();
+    format!("mean of {}", names.join(" and "))
+}
+
+/// A candidate, with its `score` as users start it; one that was not tried so has none.
+fn of_hidden(candidate: &HiddenCandidate, score: Option<&Score>) -> CandidateInfo {
+    let recipe = &candidate.recipe;
+    let total = score.map(Score::total);
+    let score = score.unwrap_or(&candidate.score);
     CandidateInfo {
         name: candidate.name(),
         model: ModelKind::Iss,
@@ -98,12 +111,26 @@ fn of_hidden(candidate: &HiddenCandidate) -> CandidateInfo {
         states: recipe.states,
         parameters: candidate.parameters(),
         rounds: 1,
-        score: Some(score.total()),
+        score: total,
         rmse: score.rmse,
         forward: Some(score.forward),
         coverage: Some(score.coverage),
         width: Some(score.width),
         seconds: candidate.seconds,
         chosen: false,
+    }
+}
+
+fn of_pool(searched: &Searched, pool: &Pool) -> CandidateInfo {
+    let candidates = searched.hidden_candidates();
+    let of = || pool.of.iter().map(|&place| &candidates[place]);
+    let largest = |size: fn(&HiddenCandidate) -> usize| of().map(size).max().unwrap_or(0);
+    CandidateInfo {
+        name: pool_name(searched, &pool.of),
+        hidden: vec![largest(|c| c.recipe.state_hidden), largest(|c| c.recipe.output_hidden)],
+        states: largest(|c| c.recipe.states),
+        parameters: of().map(HiddenCandidate::parameters).sum(),
+        seconds: of().map(|candidate| candidate.seconds).sum(),
+        ..of_hidden(&candidates[pool.of[0]], Some(&pool.score))
     }
 }

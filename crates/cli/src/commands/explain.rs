@@ -168,6 +168,12 @@ fn linear(view: &LinearView, args: &ExplainArgs, model: &Model, output: &Output)
         false => "A pole lies on or outside the unit circle: the free run does not settle.",
     };
     output.story(verdict)?;
+    if view.members > 1 {
+        output.story(format_args!(
+            "Shown is the first of {} linear models, which has seen all the data; predictions are the mean of all.",
+            view.members
+        ))?;
+    }
     if let Some(folder) = &args.out {
         output.story(format_args!("Written to {}", folder.display()))?;
     }

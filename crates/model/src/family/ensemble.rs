@@ -42,7 +42,7 @@ pub(crate) fn averaged<B>(mut runs: Vec<Vec<Band>>, fitted: Fitted<'_, B>) -> Ve
 
 /// z_α: how many standard deviations of the members' predictions a band without calibration reaches.
 #[must_use]
-pub fn spread_factor(coverage: f64) -> f64 {
+pub(crate) fn spread_factor(coverage: f64) -> f64 {
     normal_quantile(0.5 + 0.5 * coverage)
 }
 

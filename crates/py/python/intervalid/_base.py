@@ -242,7 +242,10 @@ class Estimator:
 
     @property
     def linear_(self) -> dict[str, Any]:
-        """Inside a linear model: ``equations`` with their terms, constant and gains in the units of the record, and ``poles``."""
+        """Inside a linear model: ``equations`` with their terms, constant and gains in the units of the record, and ``poles``.
+
+        Of a model that averages several, as ``members`` says, these are of the first, which has seen all the data.
+        """
         view = self._fitted().linear()
         if view is None:
             raise AttributeError(f"linear_ is of linear models, this is a model '{self.model_.kind}'")

@@ -85,10 +85,17 @@ fn name(model: &Model) -> String {
     }
 }
 
-/// `a cascade INODE`, `an ARX`.
-fn with_article(name: &str) -> String {
+/// `a cascade INODE with lags 2/1/2 and 44 parameters`, `the mean of 6 ARX models with lags 2/1/2 and 8 parameters each`.
+fn described(model: &Model) -> String {
+    let (name, members, memory) = (name(model), model.members(), model.memory_in_words());
+    if members > 1 {
+        let parameters = count(model.parameters() / members, "parameter");
+        return format!("the mean of {members} {name} models with {memory} and {parameters} each");
+    }
     let vowel = name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']);
-    format!("{} {name}", if vowel { "an" } else { "a" })
+    let article = if vowel { "an" } else { "a" };
+    let parameters = count(model.parameters(), "parameter");
+    format!("{article} {name} with {memory} and {parameters}")
 }
 
 fn what_was_done(report: &FitReport<'_>) -> String {
@@ -108,11 +115,9 @@ fn what_was_done(report: &FitReport<'_>) -> String {
         samples => format!(", {samples} for validation"),
     };
     format!(
-        "This model, {} with {} and {} (preset {}), simulates {} from {}. The record {} has {}{every}: {} for training{validation} \
+        "This model, {} (preset {}), simulates {} from {}. The record {} has {}{every}: {} for training{validation} \
          and {} for testing, in time order.",
-        with_article(&name(model)),
-        model.memory_in_words(),
-        count(model.parameters(), "parameter"),
+        described(model),
         report.outcome.metrics.preset.name(),
         channels(dataset.outputs()),
         match dataset.inputs() {

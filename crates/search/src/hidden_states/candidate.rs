@@ -2,6 +2,7 @@
 
 use intervalid_data::Lags;
 
+use super::history::Started;
 use crate::score::{HeldOut, Score, score};
 use crate::state_space::{self, Fitted, HISTORY, Recipe, Run, simulate_from};
 
@@ -17,6 +18,8 @@ pub(crate) struct HiddenCandidate {
     /// yet of a long record.
     pub(crate) members: Vec<Vec<Fitted>>,
     pub(crate) score: Score,
+    /// The same as users start it, once that has been tried: a state that only the record's own run can find is of no use to them.
+    pub(crate) started: Option<Started>,
     pub(crate) seconds: f64,
 }
 
@@ -39,6 +42,7 @@ impl HiddenCandidate {
             refined: found.refined,
             members: found.members,
             score,
+            started: None,
             seconds: 0.0,
         }
     }
@@ -72,6 +76,7 @@ impl HiddenCandidate {
             refined: 0,
             members: vec![vec![fitted]],
             score,
+            started: None,
             seconds: 0.0,
         })
     }

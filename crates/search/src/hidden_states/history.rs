@@ -9,10 +9,13 @@ use super::rounds::HiddenSearch;
 use crate::budget::Budget;
 use crate::folds::{BLOCKS, CUTS};
 use crate::parallel::map_parallel;
-use crate::state_space::{Division, Fitted, HISTORY, Observer, ObserverConfig, Run, Scored, beginnings, median};
+use crate::score::{HeldOut, Score, score};
+use crate::state_space::{Fitted, HISTORY, Observer, ObserverConfig, Run, Scored, StateSpace, beginnings, median};
 
 /// Samples of history that are tried.
 const HISTORIES: [usize; 5] = [20, 50, 100, 200, 400];
+/// Windows that gains are tried to recall.
+const RECALLED: [usize; 4] = [5, 15, 40, 100];
 /// A shorter history may be worse by this share.
 const NOTICEABLE: f64 = 0.02;
 /// Samples that an observer's gain is fitted to.
@@ -24,37 +27,86 @@ const LOST: f64 = 5.0;
 pub(crate) struct Observed {
     /// The division it was fitted on; none of everything.
     pub(crate) fold: Option<usize>,
-    /// Parameters of both maps, then K row by row.
-    pub(crate) theta: Vec<f64>,
+    /// The model.
+    pub(crate) model: StateSpace,
+    /// K, `[state][output]`.
+    pub(crate) gain: Vec<f64>,
     /// Whether it is part of the final model; else it is there for calibration alone.
     pub(crate) joins: bool,
 }
 
+/// A candidate as users start it.
+#[derive(Clone, Debug)]
+pub(crate) struct Started {
+    /// What its gains were fitted for.
+    config: ObserverConfig,
+    /// A model of each division, those of everything last, with its observer.
+    members: Vec<(usize, Fitted, Observer)>,
+    /// Samples of history.
+    pub(crate) history: usize,
+    /// Errors on held-out samples from such starts.
+    pub(crate) errors: HeldOut,
+    /// What they are worth.
+    pub(crate) score: Score,
+}
+
 impl HiddenSearch {
-    /// The chosen recipe's models with their observers, those of the cuts as well, and the samples of history that start them.
-    pub(crate) fn observed(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> (Vec<Observed>, usize) {
-        let chosen = self.chosen_members(candidate, budget);
+    /// A candidate with observers that start it, judged on held-out samples from such starts; none where a division has no model that
+    /// can be started.
+    pub(crate) fn start(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> Option<Started> {
+        let chosen = self.chosen_members(candidate);
         let of_division = |division: usize| &self.divisions[division].fitted;
-        let ways = [ObserverConfig::default(), ObserverConfig::keeping()].map(|config| {
-            let with_gain = self.with_observers(chosen.clone(), of_division, config, budget);
-            let (history, error) = self.history(&with_gain);
-            (error, config, history, with_gain)
+        let fitted = [ObserverConfig::default(), ObserverConfig::keeping()];
+        let ways = fitted.into_iter().chain(RECALLED.map(ObserverConfig::recalling));
+        let ways = ways.map(|config| {
+            let members = self.with_observers(chosen.clone(), of_division, config, budget);
+            let (history, errors) = self.history(&members)?;
+            let score = score(&errors, self.blocks(), self.coverage());
+            Some(Started {
+                config,
+                members,
+                history,
+                errors,
+                score,
+            })
         });
-        // Of members without an observer nothing is known; ties go to the first.
-        let [find, keep] = ways;
-        let is_kept = keep.3.len() > find.3.len() || (keep.3.len() == find.3.len() && keep.0 < find.0);
-        let (_, config, history, with_gain) = if is_kept { keep } else { find };
+        // Ties go to the first.
+        ways.flatten()
+            .min_by(|a, b| a.score.total().total_cmp(&b.score.total()))
+    }
+
+    /// Multiplications of [`HiddenSearch::start`]: most are in Gauss–Newton steps of two gains per division.
+    pub(crate) fn start_work(&self, candidate: &HiddenCandidate) -> f64 {
+        let shape = candidate.recipe.shape(&self.runs[0]);
+        let samples = self.runs.iter().map(Run::len).sum::<usize>().min(OBSERVED);
+        let size = shape.states * shape.outputs;
+        let step = shape.states * shape.states * size + shape.outputs * size * size + 2 * shape.parameters();
+        let steps = 2 * ObserverConfig::default().iterations * candidate.members.len();
+        (steps * samples * step) as f64
+    }
+
+    /// All models of a started candidate, those of the cuts and of everything as well.
+    pub(crate) fn observed(
+        &self,
+        candidate: &HiddenCandidate,
+        started: &Started,
+        budget: &Budget<'_>,
+    ) -> Vec<Observed> {
         let all = self.divisions.len() - 1;
-        let has_all = with_gain.iter().any(|(division, ..)| *division == all);
-        let theta = |fitted: &Fitted, observer: &Observer| {
-            let theta = fitted.model.theta().iter().chain(observer.gain());
-            theta.copied().collect()
-        };
-        let mut observed: Vec<Observed> = with_gain
-            .iter()
+        let mut members = started.members.clone();
+        if candidate.members.len() == all {
+            let everything = fit_everything(candidate, &self.runs, &self.divisions[all].fitted, budget);
+            let everything = everything.map(|fitted| (all, fitted)).into_iter().collect();
+            let of_division = |division: usize| &self.divisions[division].fitted;
+            members.extend(self.with_observers(everything, of_division, started.config, budget));
+        }
+        let has_all = members.iter().any(|(division, ..)| *division == all);
+        let mut observed: Vec<Observed> = members
+            .into_iter()
             .map(|(division, fitted, observer)| Observed {
-                fold: (*division < all).then_some(*division),
-                theta: theta(fitted, observer),
+                fold: (division < all).then_some(division),
+                model: fitted.model,
+                gain: observer.gain().to_vec(),
                 // The forward cut's has seen least, and calibrates only.
                 joins: match has_all {
                     true => division + 1 != all,
@@ -63,13 +115,14 @@ impl HiddenSearch {
             })
             .collect();
         let (scored, of_cuts) = self.members_of_cuts(candidate, budget);
-        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], config, budget);
-        observed.extend(of_cuts.iter().map(|(cut, fitted, observer)| Observed {
+        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], started.config, budget);
+        observed.extend(of_cuts.into_iter().map(|(cut, fitted, observer)| Observed {
             fold: Some(all + cut),
-            theta: theta(fitted, observer),
+            model: fitted.model,
+            gain: observer.gain().to_vec(),
             joins: false,
         }));
-        (observed, history)
+        observed
     }
 
     /// The samples that each cut fits, and a model of each, made as the candidate was; none of a long record.
@@ -107,7 +160,7 @@ impl HiddenSearch {
     }
 
     /// Of every division the model nearest to what its models agree on; of everything all that agree.
-    fn chosen_members(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> Vec<(usize, Fitted)> {
+    fn chosen_members(&self, candidate: &HiddenCandidate) -> Vec<(usize, Fitted)> {
         let all = self.divisions.len() - 1;
         let mut chosen = Vec::new();
         for (division, members) in candidate.members.iter().enumerate() {
@@ -128,10 +181,6 @@ impl HiddenSearch {
             let kept = near.iter().enumerate().filter(agrees).take(most);
             chosen.extend(kept.map(|(_, &(_, place))| (division, members[place].clone())));
         }
-        if candidate.members.len() == all {
-            let everything = fit_everything(candidate, &self.runs, &self.divisions[all].fitted, budget);
-            chosen.extend(everything.map(|fitted| (all, fitted)));
-        }
         chosen
     }
 
@@ -141,63 +190,63 @@ impl HiddenSearch {
         runs.map(|runs| runs.concat())
     }
 
-    /// The smallest history nearly as good as the best on held-out samples, and the error of the best.
-    fn history(&self, members: &[(usize, Fitted, Observer)]) -> (usize, f64) {
+    /// The smallest history nearly as good as the best on held-out samples, and the errors from there; none where a division that
+    /// judges has no model.
+    fn history(&self, members: &[(usize, Fitted, Observer)]) -> Option<(usize, HeldOut)> {
         // A block at the beginning of the record has no samples before it: half of one has to do.
         let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / (2 * BLOCKS);
         let mut tried: Vec<usize> = HISTORIES.into_iter().filter(|&n| n <= longest).collect();
         if tried.is_empty() {
             tried.push(longest.max(1));
         }
-        let errors: Vec<f64> = tried
+        let judging = 0..self.divisions.len() - 1;
+        let errors: Option<Vec<HeldOut>> = tried
             .iter()
             .map(|&history| {
-                members
-                    .iter()
-                    .map(|(division, fitted, observer)| {
-                        squares_after(&self.divisions[*division], fitted, observer, &self.runs, history)
-                    })
-                    .sum::<f64>()
-                    .sqrt()
+                judging
+                    .clone()
+                    .map(|division| self.errors_after(division, members, history))
+                    .collect()
             })
             .collect();
-        let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
-        let place = errors.iter().position(|error| *error <= least * (1.0 + NOTICEABLE));
-        (place.map_or(tried[0], |place| tried[place]), least)
+        let errors = errors?;
+        let squares = |errors: &HeldOut| errors.iter().flatten().flatten().map(|e| e * e).sum::<f64>().sqrt();
+        let least = errors.iter().map(squares).fold(f64::INFINITY, f64::min);
+        let mut all = tried.into_iter().zip(errors);
+        all.find(|(_, errors)| squares(errors) <= least * (1.0 + NOTICEABLE))
     }
-}
 
-/// Σ e² on what a division holds out, the state followed over `history` samples before.
-fn squares_after(division: &Division, fitted: &Fitted, observer: &Observer, runs: &[Run], history: usize) -> f64 {
-    let model = &fitted.model;
-    let zero = vec![0.0; model.shape().states];
-    let mut squares = 0.0;
-    for (range, run) in division.held_out.iter().zip(runs) {
-        let Some(range) = range else { continue };
-        let start = if range.start == 0 {
-            HISTORY.min(range.end / 2)
-        } else {
-            range.start
-        };
-        let past = run.slice(start.saturating_sub(history)..start);
-        let unseen = run.slice(start..range.end);
-        let predicted = observer
-            .follow(model, &past, &zero)
-            .and_then(|state| model.simulate(&unseen, &state));
-        let outputs = unseen.outputs();
-        for k in 0..unseen.len() {
-            let of = |output: usize| {
-                predicted
-                    .as_ref()
-                    .map_or(f64::INFINITY, |rows| rows[k * outputs + output])
+    /// Errors `[output][sample]` of a division's model on what the division holds out, the state followed over `history` samples before.
+    fn errors_after(
+        &self,
+        division: usize,
+        members: &[(usize, Fitted, Observer)],
+        history: usize,
+    ) -> Option<Vec<Vec<f64>>> {
+        let (_, fitted, observer) = members.iter().find(|(of, ..)| *of == division)?;
+        let model = &fitted.model;
+        let zero = vec![0.0; model.shape().states];
+        let mut errors = vec![Vec::new(); model.shape().outputs];
+        for (range, run) in self.divisions[division].held_out.iter().zip(&self.runs) {
+            let Some(range) = range else { continue };
+            let start = if range.start == 0 {
+                HISTORY.min(range.end / 2)
+            } else {
+                range.start
             };
-            let errors = unseen
-                .y(k)
-                .iter()
-                .enumerate()
-                .map(|(output, y)| (y - of(output)).abs().min(LOST));
-            squares += errors.map(|e| e * e).sum::<f64>();
+            let past = run.slice(start.saturating_sub(history)..start);
+            let unseen = run.slice(start..range.end);
+            let predicted = observer
+                .follow(model, &past, &zero)
+                .and_then(|state| model.simulate(&unseen, &state));
+            let outputs = unseen.outputs();
+            for k in 0..unseen.len() {
+                for (output, (y, errors)) in unseen.y(k).iter().zip(&mut errors).enumerate() {
+                    let error = predicted.as_ref().map_or(LOST, |rows| y - rows[k * outputs + output]);
+                    errors.push(if error.is_nan() { LOST } else { error.clamp(-LOST, LOST) });
+                }
+            }
         }
+        Some(errors)
     }
-    squares
 }

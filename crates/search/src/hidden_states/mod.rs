@@ -3,9 +3,11 @@
 mod candidate;
 mod history;
 mod long;
+mod pool;
 mod recipes;
 mod rounds;
 
 pub(crate) use candidate::HiddenCandidate;
 pub(crate) use long::everything_work;
+pub(crate) use pool::{Pool, best_pool, common_shape};
 pub(crate) use rounds::HiddenSearch;

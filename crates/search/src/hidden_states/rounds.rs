@@ -24,6 +24,9 @@ const IDLE_WAVES: usize = 3;
 const GAIN: f64 = 0.01;
 /// Networks whose best is worse than the best linear model by this factor after the first wave will not catch up.
 const HOPELESS: f64 = 1.5;
+/// Linear models that are started as users do, and candidates of these whatever their number of states.
+const LINEAR_STARTED: usize = 8;
+const BEST_STARTED: usize = 3;
 /// A smaller linear order may be worse by this share.
 const PARSIMONY: f64 = 0.02;
 
@@ -104,14 +107,42 @@ impl HiddenSearch {
         };
         budget.check()?;
         let Some(found) = found else { return Ok(false) };
-        let order = best_order(&found);
         self.candidates.extend(found);
+        self.start_best(true, LINEAR_STARTED, budget)?;
+        let order = best_order(&self.candidates);
         self.queue = match &self.way {
             Way::Long(_) => LongSearch::networks(order, self.seed).into(),
             Way::Blocks(..) => first_networks(order, self.seed).into(),
         };
         self.tried.extend(&self.queue);
         Ok(true)
+    }
+
+    /// Starts the best candidates, linear ones or networks, as users do: the best three, and then the best of other numbers of states,
+    /// since few are found more easily than many; `most` in all.
+    pub(crate) fn start_best(&mut self, is_linear: bool, most: usize, budget: &Budget<'_>) -> Result<()> {
+        let total = |place: usize| self.candidates[place].score.total();
+        let of_kind = |&place: &usize| self.candidates[place].recipe.is_linear() == is_linear;
+        let mut order: Vec<usize> = (0..self.candidates.len()).filter(of_kind).collect();
+        order.sort_by(|&a, &b| total(a).total_cmp(&total(b)));
+        let mut taken: Vec<usize> = Vec::new();
+        for place in order {
+            let states = |place: usize| self.candidates[place].recipe.states;
+            let is_new = !taken.iter().any(|&other| states(other) == states(place));
+            if taken.len() < most && (is_new || taken.len() < BEST_STARTED) {
+                taken.push(place);
+            }
+        }
+        for place in taken {
+            budget.did(0.0, "observers");
+            budget.check()?;
+            let candidate = &self.candidates[place];
+            if candidate.started.is_none() {
+                let started = self.start(candidate, budget);
+                self.candidates[place].started = started;
+            }
+        }
+        Ok(())
     }
 
     /// The next few networks, at most `most`.
@@ -156,6 +187,19 @@ impl HiddenSearch {
         }
     }
 
+    /// How many divisions are blocks; none of a long record.
+    pub(crate) fn blocks(&self) -> usize {
+        match &self.way {
+            Way::Blocks(..) => self.divisions.len() - 2,
+            Way::Long(_) => 0,
+        }
+    }
+
+    /// The coverage that candidates' bands are compared at.
+    pub(crate) fn coverage(&self) -> f64 {
+        self.coverage
+    }
+
     /// The best score so far.
     pub(crate) fn best_score(&self) -> f64 {
         self.best_of(true).min(self.best_of(false))
@@ -174,7 +218,7 @@ impl HiddenSearch {
         let Way::Blocks(divisions, effort) = &self.way else {
             return (Vec::new(), 0);
         };
-        let blocks = self.divisions.len() - 2;
+        let blocks = self.blocks();
         let fitted = map_parallel(recipes, budget.threads, |recipe| {
             let (started, is_cut) = (Instant::now(), AtomicBool::new(false));
             let worked = std::sync::Mutex::new(0.0);
@@ -203,14 +247,16 @@ impl HiddenSearch {
     }
 }
 
-/// The smallest linear order nearly as good as the best.
+/// The smallest linear order nearly as good as the best, as users start them.
 fn best_order(linear: &[HiddenCandidate]) -> usize {
-    let best = linear
-        .iter()
-        .map(|candidate| candidate.score.total())
+    let started = || {
+        linear
+            .iter()
+            .filter_map(|candidate| Some((candidate.started.as_ref()?, candidate)))
+    };
+    let best = started()
+        .map(|(started, _)| started.score.total())
         .fold(f64::INFINITY, f64::min);
-    let good = linear
-        .iter()
-        .filter(|candidate| candidate.score.total() <= best * (1.0 + PARSIMONY));
-    good.map(|candidate| candidate.recipe.states).min().unwrap_or(3)
+    let good = started().filter(|(started, _)| started.score.total() <= best * (1.0 + PARSIMONY));
+    good.map(|(_, candidate)| candidate.recipe.states).min().unwrap_or(3)
 }

@@ -54,6 +54,30 @@ impl Map {
         start..start + self.rows
     }
 
+    /// The parameters of the same map among those of a larger one: entries of z from `kept` on move to the end of the larger map's z, and
+    /// what is new does nothing.
+    pub(crate) fn widen(self, theta: &[f64], larger: Self, kept: usize) -> Vec<f64> {
+        let mut wide = vec![0.0; larger.parameters()];
+        let column = |column: usize| match column < kept {
+            true => column,
+            false => column + larger.width - self.width,
+        };
+        let mut copy = |from: Range<usize>, to: Range<usize>, width: usize, wide_width: usize, moves: bool| {
+            for (row, values) in theta[from].chunks_exact(width.max(1)).enumerate() {
+                for (at, value) in values.iter().enumerate() {
+                    let at = if moves { column(at) } else { at };
+                    wide[to.start + row * wide_width + at] = *value;
+                }
+            }
+        };
+        copy(self.inner(), larger.inner(), self.width, larger.width, true);
+        copy(self.inner_bias(), larger.inner_bias(), 1, 1, false);
+        copy(self.outer(), larger.outer(), self.hidden, larger.hidden, false);
+        copy(self.linear(), larger.linear(), self.width, larger.width, true);
+        copy(self.bias(), larger.bias(), 1, 1, false);
+        wide
+    }
+
     /// g(z) into `out`, the units' values into `units`.
     #[inline]
     pub(crate) fn apply(self, theta: &[f64], z: &[f64], units: &mut [f64], out: &mut [f64]) {

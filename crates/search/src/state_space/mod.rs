@@ -11,7 +11,7 @@
 //! | exploration: Adam from many starts, eight side by side | `lanes`, `lane_run`, `explore` |
 //! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent` |
 //! | records of 10⁵ samples | `long`, `windows` |
-//! | the state before a run: least squares, observer | `initial`, `observer` |
+//! | the state before a run: least squares, observer | `initial`, `observer`, `recall` |
 //! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `proposals`, `stack` |
 //!
 //! A known plant, y = x with x(k+1) = 0.8 x(k) + 0.6 tanh(1.5 u(k)), found from 600 of its samples: a linear model, a network
@@ -68,6 +68,7 @@ mod normal;
 mod observer;
 mod proposals;
 mod realisation;
+mod recall;
 mod recipe;
 mod run;
 mod stack;

@@ -125,6 +125,22 @@ impl StateSpace {
         Self { shape, theta }
     }
 
+    /// The same model with more states and units, which do nothing.
+    ///
+    /// # Panics
+    /// If `shape` is smaller, or has other channels.
+    pub(crate) fn widened(&self, shape: Shape) -> Self {
+        let (now, nx) = (self.shape, self.shape.states);
+        assert!(
+            shape.states >= nx && shape.state_hidden >= now.state_hidden && shape.output_hidden >= now.output_hidden,
+            "a larger shape"
+        );
+        assert_eq!((shape.inputs, shape.outputs), (now.inputs, now.outputs), "channels");
+        let mut theta = now.state_map().widen(self.state_theta(), shape.state_map(), nx);
+        theta.extend(now.output_map().widen(self.output_theta(), shape.output_map(), nx));
+        Self { shape, theta }
+    }
+
     /// Sizes.
     pub fn shape(&self) -> Shape {
         self.shape
@@ -266,6 +282,30 @@ mod tests {
         assert_eq!(found, Some(vec![1.0, 6.0, 3.0, 1.5]));
         assert_eq!(model.state_after(&impulse(), &[0.0], 2), Some(vec![1.0]));
         assert_eq!(model.state_after(&impulse(), &[0.25], 0), Some(vec![0.25]));
+    }
+
+    #[test]
+    fn a_wider_model_runs_as_before() {
+        let shape = Shape {
+            states: 2,
+            inputs: 1,
+            outputs: 1,
+            state_hidden: 2,
+            output_hidden: 1,
+        };
+        let theta = (0..shape.parameters())
+            .map(|at| 0.3 * (1.7 * at as f64).sin())
+            .collect();
+        let model = StateSpace::new(shape, theta);
+        let wider = model.widened(Shape {
+            states: 4,
+            state_hidden: 3,
+            output_hidden: 2,
+            ..shape
+        });
+        let found = wider.simulate(&impulse(), &[0.4, -0.2, 0.0, 0.0]);
+        assert_eq!(found, model.simulate(&impulse(), &[0.4, -0.2]));
+        assert_eq!(model.widened(shape), model);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)), the innovations form, beside a model that stays as it is. K can have two aims. One is
 //! to keep a state that is known: it is fitted to one-step errors, is next to nothing where a model is accurate, and then never finds
 //! a state. The other is to find one: again and again the state is lost, K follows the outputs for a while, and then errors of one
-//! step and of a free run count; where slow states hardly show in the outputs it can do harm. Held-out data choose.
+//! step and of a free run count; where slow states hardly show in the outputs it can do harm. A third is computed, not fitted (`recall`).
+//! Held-out data choose.
 
 use nalgebra::{Cholesky, DMatrix, DVector};
 
@@ -11,6 +12,7 @@ use super::descent::Fitted;
 use super::divisions::HISTORY;
 use super::model::{DIVERGED, StateSpace, Step};
 use super::normal::combine;
+use super::recall::recalling_gain;
 use super::run::{Run, Scored};
 
 /// The gain K beside a model.
@@ -44,6 +46,8 @@ pub enum Aim {
     Keep,
     /// To find a state that is lost: outputs are followed for so many samples (fewer in short records), then as many of a free run count.
     Find(usize),
+    /// To have the state that explains the last so many samples best; it is computed, not fitted.
+    Recall(usize),
 }
 
 impl ObserverConfig {
@@ -52,6 +56,14 @@ impl ObserverConfig {
         Self {
             weight: 1e-4,
             aim: Aim::Keep,
+            ..Self::default()
+        }
+    }
+
+    /// A gain that recalls so many samples.
+    pub fn recalling(window: usize) -> Self {
+        Self {
+            aim: Aim::Recall(window),
             ..Self::default()
         }
     }
@@ -133,13 +145,17 @@ impl Observer {
     /// **Reference.** L. Ljung, *System Identification*, 2nd ed., 1999, section 4.3 (innovations form).
     pub fn fit(fitted: &Fitted, runs: &[Run], scored: &Scored, config: ObserverConfig) -> Option<Self> {
         let model = &fitted.model;
+        if let Aim::Recall(window) = config.aim {
+            let gain = recalling_gain(fitted, runs, window)?;
+            return Some(Self { gain });
+        }
         let count = (scored.samples() * model.shape.outputs).max(1) as f64;
         let weight = config.weight * count;
         let follow = Follow {
             runs,
             scored,
             aim: match config.aim {
-                Aim::Keep => Aim::Keep,
+                Aim::Keep | Aim::Recall(_) => Aim::Keep,
                 Aim::Find(history) => Aim::Find(history.min(scored.samples() / (2 * FEWEST_RUNS)).max(1)),
             },
         };

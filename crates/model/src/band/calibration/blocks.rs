@@ -24,14 +24,16 @@ const WORTHWHILE: f64 = 0.9;
 const CAUTION: f64 = 0.7;
 /// Stretches that differ by more than this say that nothing is known, not that a band must be wider still.
 const MOST_DIFFERENT: f64 = 1.0;
-/// Cuts may need bands this much narrower or wider than blocks, as logarithms: one unstable fit must not decide.
+/// Cuts may need bands this much narrower or wider than blocks, as logarithms.
 const CUTS_AGAINST_BLOCKS: (f64, f64) = (-0.5, 1.0);
+/// So far from the blocks a cut counts at the most: one fit that goes astray must not decide.
+const MOST_ASTRAY: f64 = 1.5;
 
 /// Scales the bands of every output so that a new stretch of data has a share `coverage` inside, as far as held-out stretches tell.
 ///
 /// **Method.** Each stretch d needs a scale q_d of its band: the quantile of its errors in units of the band. Blocks have data on
 /// both sides; cuts fit one side of a record and judge the other, as any use of a model on later data does. With L_b and L_c the means
-/// of ln q over blocks and over cuts, and s the standard deviation of all of them, the scale is exp(½L_b + ½L_c + 0.7·s): what a
+/// of ln q over blocks and over cuts, each cut's at most 1.5 from L_b, and s the standard deviation of all of them, the scale is exp(½L_b + ½L_c + 0.7·s): what a
 /// stretch needs on the average, and more where stretches differ, because the plant drifts or there are few samples. Of a model that
 /// averages several, the band also reaches z_α·e^(0.7·s) standard deviations of their predictions ([`Scaling::spread`]).
 ///
@@ -75,25 +77,26 @@ pub fn calibrate(
         }
         let mean = 0.5 * (found.lower + found.upper);
         found.spread = (members > 1 && mean > 0.0).then(|| spread_factor(coverage) * needed.caution() / mean);
-        calibration.outputs.push(found);
-        let shares = |stretches: &[Scores], scale: f64| -> Vec<f64> {
-            stretches.iter().map(|stretch| share_inside(stretch, scale)).collect()
+        let shares = |stretches: &[Scores], (lower, upper): (f64, f64)| -> Vec<f64> {
+            let share = |stretch: &Scores| share_inside(stretch, (lower, upper));
+            stretches.iter().map(share).collect()
         };
         let samples: usize = blocks.iter().map(Vec::len).sum();
         let effective = (samples as f64 / correlation_time(&blocks, plain)).max(1.0);
         // The output that the least is known of speaks for all.
         if output == 0 || effective < calibration.effective_samples {
             calibration.effective_samples = effective;
-            calibration.block_coverage = shares(&blocks, plain);
-            calibration.cut_coverage = shares(&cuts, plain);
+            calibration.block_coverage = shares(&blocks, (plain, plain));
+            calibration.cut_coverage = shares(&cuts, (plain, plain));
         }
         let all: Vec<Scores> = blocks.into_iter().chain(cuts).collect();
-        if let Some(expected) = typical_range(shares(&all, needed.scale()))
+        if let Some(expected) = typical_range(shares(&all, (found.lower, found.upper)))
             && expected.0 < least_expected
         {
             least_expected = expected.0;
             calibration.expected = Some(expected);
         }
+        calibration.outputs.push(found);
     }
     calibration
 }
@@ -112,9 +115,13 @@ impl Needed {
             // Nothing can be said of no errors at all.
             needed.filter(|&scale| scale > 0.0).map(f64::ln).collect()
         };
-        let (blocks, cuts) = (logarithms(blocks), logarithms(cuts));
+        let (blocks, mut cuts) = (logarithms(blocks), logarithms(cuts));
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
         let of_blocks = mean(&blocks);
+        if !blocks.is_empty() {
+            let near = (of_blocks - MOST_ASTRAY, of_blocks + MOST_ASTRAY);
+            cuts.iter_mut().for_each(|cut| *cut = cut.clamp(near.0, near.1));
+        }
         let growth = match blocks.is_empty() || cuts.is_empty() {
             true => 0.0,
             false => (mean(&cuts) - of_blocks).clamp(CUTS_AGAINST_BLOCKS.0, CUTS_AGAINST_BLOCKS.1),
@@ -175,8 +182,9 @@ fn scaling(scores: &[Scores], floor: f64, level: f64) -> Scaling {
     }
 }
 
-fn share_inside(block: &Scores, scale: f64) -> f64 {
-    let inside = block.iter().filter(|score| score.0 <= scale).count();
+fn share_inside(block: &Scores, (lower, upper): (f64, f64)) -> f64 {
+    let scale = |is_below: bool| if is_below { lower } else { upper };
+    let inside = block.iter().filter(|score| score.0 <= scale(score.1)).count();
     inside as f64 / block.len().max(1) as f64
 }
 

@@ -78,7 +78,7 @@ impl Calibration {
     /// Where the width of the band comes from and what to expect of it, for people.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let cuts = match self.cuts {
+        let cuts = match self.cut_coverage.len() {
             0 => String::new(),
             1 => ", and what lies beyond a cut of the record".to_owned(),
             cuts => format!(", and what lies beyond {cuts} cuts of the record"),

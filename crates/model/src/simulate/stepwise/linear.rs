@@ -2,9 +2,10 @@
 
 use intervalid_data::{ArxModel, DIVERGED, Regressor};
 
+use super::combine::combine;
 use super::history::InputTaps;
 use super::state::MemberState;
-use crate::family::ensemble::{Spread, mean_bounds};
+use crate::family::ensemble::Spread;
 use crate::family::linear::ArxWithBand;
 use crate::interface::ModelInterface;
 
@@ -87,29 +88,14 @@ impl Linear {
             *is_sound = !prediction.iter().any(|y| y.is_nan() || y.abs() > DIVERGED);
             self.layout.push_outputs(prediction.iter().copied(), regressor);
         }
-        let is_single = self.members.len() == 1;
-        let sound = |member: &&Member| member.is_sound || is_single;
-        let count = self.members.iter().filter(sound).count();
-        if count == 0 {
-            return false;
-        }
-        for (output, bounds) in bounds.iter_mut().enumerate() {
-            let width = self.half_width[output];
-            let of = |member: &Member| {
-                let y = interface
-                    .normaliser
-                    .output_to_physical(output, member.prediction[output]);
-                [y - width, y, y + width]
-            };
-            *bounds = match is_single {
-                true => of(&self.members[0]),
-                false => mean_bounds(count, self.spread[output], |member| {
-                    let nth = self.members.iter().filter(sound).nth(member);
-                    nth.map_or([f64::NAN; 3], of)
-                }),
-            };
-        }
-        self.members.iter().any(|member| member.is_sound)
+        let half_width = &self.half_width;
+        let physical = |member: &Member, output: usize| {
+            let y = interface
+                .normaliser
+                .output_to_physical(output, member.prediction[output]);
+            [y - half_width[output], y, y + half_width[output]]
+        };
+        combine(&self.members, |member| member.is_sound, &self.spread, physical, bounds)
     }
 
     pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {

@@ -1,5 +1,6 @@
 //! A model in use: one sample in, one prediction with its band out.
 
+mod combine;
 mod engine;
 mod history;
 mod linear;

@@ -3,9 +3,10 @@
 use intervalid_data::{DIVERGED, Regressor};
 use intervalid_interval::Real;
 
+use super::combine::combine;
 use super::history::InputTaps;
 use super::state::MemberState;
-use crate::family::ensemble::{Spread, mean_bounds};
+use crate::family::ensemble::Spread;
 use crate::family::interval::IntervalNetwork;
 use crate::interface::ModelInterface;
 use crate::network::{IntervalStepper, Stepper};
@@ -108,26 +109,8 @@ impl<T: Real> IntervalNetworks<T> {
             }
             self.layout.push_outputs(y.iter().copied(), regressor);
         }
-        self.combine(bounds)
-    }
-
-    fn combine(&self, bounds: &mut [[f64; 3]]) -> bool {
-        if let [only] = self.members.as_slice() {
-            bounds.copy_from_slice(&only.physical);
-            return only.is_sound;
-        }
-        let sound = |member: &&Member<T>| member.is_sound;
-        let count = self.members.iter().filter(sound).count();
-        if count == 0 {
-            return false;
-        }
-        for (output, bounds) in bounds.iter_mut().enumerate() {
-            *bounds = mean_bounds(count, self.spread[output], |member| {
-                let nth = self.members.iter().filter(sound).nth(member);
-                nth.map_or([f64::NAN; 3], |member| member.physical[output])
-            });
-        }
-        true
+        let physical = |member: &Member<T>, output: usize| member.physical[output];
+        combine(&self.members, |member| member.is_sound, &self.spread, physical, bounds)
     }
 
     pub(super) fn save(&self) -> (Vec<f64>, Vec<MemberState>) {

@@ -1,0 +1,114 @@
+//! Models of several recipes as one: the mean of their free runs, where held-out data like it better than the best recipe alone.
+//!
+//! Recipes differ in what they get wrong, so that their mean is better than most of them and often than all; and where held-out data
+//! cannot tell recipes apart, the mean need not. One architecture serves all: models of fewer states or units get some that do nothing.
+
+use super::candidate::HiddenCandidate;
+use crate::score::{HeldOut, Score, score};
+use crate::state_space::Shape;
+
+/// Recipes of a pool at most: each adds members to the final model.
+const MOST: usize = 3;
+/// Recipes whose score is worse than the best by more than this factor do not join.
+const NEAR: f64 = 1.5;
+/// Each recipe that joins must lower the score by this share.
+const GAIN: f64 = 0.02;
+
+/// Recipes whose mean is one model.
+pub(crate) struct Pool {
+    /// Places of their candidates, the best first.
+    pub(crate) of: Vec<usize>,
+    /// What the mean is worth on held-out samples.
+    pub(crate) score: Score,
+}
+
+/// The pool that forward selection finds among started candidates; none where the best alone is as good.
+pub(crate) fn best_pool(candidates: &[HiddenCandidate], blocks: usize, coverage: f64) -> Option<Pool> {
+    let started: Vec<Option<(&HeldOut, &Score)>> = candidates
+        .iter()
+        .map(|candidate| {
+            candidate
+                .started
+                .as_ref()
+                .map(|started| (&started.errors, &started.score))
+        })
+        .collect();
+    select(&started, blocks, coverage)
+}
+
+fn select(started: &[Option<(&HeldOut, &Score)>], blocks: usize, coverage: f64) -> Option<Pool> {
+    let errors = |place: usize| started[place].map(|(errors, _)| errors);
+    let total = |place: usize| started[place].map_or(f64::INFINITY, |(_, score)| score.total());
+    let places = 0..started.len();
+    let best = places.clone().min_by(|&a, &b| total(a).total_cmp(&total(b)))?;
+    let near: Vec<usize> = places.filter(|&place| total(place) <= NEAR * total(best)).collect();
+    let mut pool = Pool {
+        score: started[best]?.1.clone(),
+        of: vec![best],
+    };
+    while pool.of.len() < MOST {
+        let others = near.iter().filter(|place| !pool.of.contains(place));
+        let larger = others.map(|&place| {
+            let of: Vec<usize> = pool.of.iter().copied().chain([place]).collect();
+            let errors: Vec<&HeldOut> = of.iter().filter_map(|&place| errors(place)).collect();
+            let score = score(&mean(&errors), blocks, coverage);
+            Pool { of, score }
+        });
+        let larger = larger.min_by(|a, b| a.score.total().total_cmp(&b.score.total()));
+        match larger {
+            Some(larger) if larger.score.total() < (1.0 - GAIN) * pool.score.total() => pool = larger,
+            _ => break,
+        }
+    }
+    (pool.of.len() > 1).then_some(pool)
+}
+
+/// The smallest shape that holds models of all of these.
+pub(crate) fn common_shape(shapes: impl IntoIterator<Item = Shape>) -> Option<Shape> {
+    shapes.into_iter().reduce(|a, b| Shape {
+        states: a.states.max(b.states),
+        state_hidden: a.state_hidden.max(b.state_hidden),
+        output_hidden: a.output_hidden.max(b.output_hidden),
+        ..a
+    })
+}
+
+/// Errors of the mean of several predictions of the same samples.
+fn mean(errors: &[&HeldOut]) -> HeldOut {
+    let mut mean = errors[0].clone();
+    for (division, outputs) in mean.iter_mut().enumerate() {
+        for (output, samples) in outputs.iter_mut().enumerate() {
+            for (sample, mean) in samples.iter_mut().enumerate() {
+                let all = errors.iter().map(|errors| errors[division][output][sample]);
+                *mean = all.sum::<f64>() / errors.len() as f64;
+            }
+        }
+    }
+    mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors in five blocks and after a cut.
+    fn errors(of: impl Fn(usize) -> f64) -> HeldOut {
+        (0..6)
+            .map(|division| vec![(0..50).map(|k| of(50 * division + k)).collect()])
+            .collect()
+    }
+
+    #[test]
+    fn a_pool_has_recipes_that_err_differently() {
+        let wave = |rate: f64, size: f64| errors(move |k| size * (rate * k as f64).sin());
+        let all = [wave(1.3, 1.0), wave(1.3, 1.05), wave(2.1, 1.2), wave(0.7, 5.0)];
+        let scores: Vec<Score> = all.iter().map(|errors| score(errors, 5, 0.9)).collect();
+        let mut started: Vec<Option<(&HeldOut, &Score)>> = all.iter().zip(&scores).map(Some).collect();
+        let pool = select(&started, 5, 0.9).expect("two are better than one");
+        // The second errs as the first does, and the last is far worse than both.
+        assert_eq!(pool.of, [0, 2]);
+        assert!(pool.score.total() < 0.8 * scores[0].total());
+        started[2] = None;
+        assert!(select(&started, 5, 0.9).is_none());
+    }
+}
