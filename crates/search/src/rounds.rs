@@ -216,33 +216,31 @@ impl Rounds<'_> {
         Ok(!wave.is_cut && !wave.is_last)
     }
 
-    /// Keeps time for what the best candidate so far will need in the end.
+    /// Keeps time for what the best candidates so far will need in the end: a network on lagged outputs, or a network and a linear model
+    /// with hidden states together.
     fn reserve(&self) {
         let threads = self.budget.threads as f64;
         let cuts = if self.folds.is_long() { 0 } else { CUTS.len() };
-        let of_lagged = self.lagged.best().map(|best| {
+        let of_lagged = self.lagged.best().map_or(0.0, |best| {
             let margins = Plan::work(self.folds, best.parameters, MEMBERS + cuts);
-            let score = best.score.as_ref().map_or(f64::INFINITY, |score| score.total());
             let fits = best.everything_work(self.folds) + cuts as f64 * best.member_work(self.folds);
-            (score, ATTEMPTS * (margins + fits) / threads)
+            ATTEMPTS * (margins + fits) / threads
         });
-        let of_hidden = self.hidden.first().and_then(|hidden| {
-            let total = |candidate: &HiddenCandidate| candidate.score.total();
-            let best = hidden.candidates.iter().min_by(|a, b| total(a).total_cmp(&total(b)))?;
-            let margins = Plan::work(self.folds, best.parameters(), MEMBERS + cuts);
-            let refit = match hidden.effort() {
-                None => everything_work(best, &hidden.runs),
-                Some(effort) => ATTEMPTS * cuts as f64 * best.recipe.work(&hidden.runs, effort, best.refined) / threads,
+        let of_hidden = self.hidden.first().map_or(0.0, |hidden| {
+            let work = |best: &HiddenCandidate| {
+                let margins = Plan::work(self.folds, best.parameters(), MEMBERS + cuts);
+                let refit = match hidden.effort() {
+                    None => everything_work(best, &hidden.runs),
+                    Some(effort) => cuts as f64 * best.recipe.work(&hidden.runs, effort, best.refined) / threads,
+                };
+                ATTEMPTS * (margins / threads + refit)
             };
-            let starts = NETWORKS_STARTED as f64 * hidden.start_work(best) / threads;
-            Some((total(best), ATTEMPTS * margins / threads + refit + starts))
+            [true, false]
+                .into_iter()
+                .filter_map(|is_linear| hidden.best(is_linear))
+                .map(work)
+                .sum()
         });
-        let best = of_lagged
-            .into_iter()
-            .chain(of_hidden)
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, work)) = best {
-            self.budget.reserve(work);
-        }
+        self.budget.reserve(of_lagged.max(of_hidden));
     }
 }

@@ -1,7 +1,7 @@
 //! What the candidates are worth after the cut: one by one, the chosen one, and several as one.
 
 use intervalid_search::state_space::{
-    Candidate, Divisions, Fitted, Observer, ObserverConfig, Scored, consensus, median, simulate_from, stack_weights,
+    Candidate, Divisions, Fitted, Observer, Scored, consensus, median, simulate_from, stack_weights,
 };
 
 use super::Record;
@@ -12,6 +12,8 @@ const SHOWN: usize = 25;
 const GOOD_ENOUGH: f64 = 1.5;
 const MOST_STACKED: usize = 30;
 /// Samples that an observer follows before a run.
+/// Samples that the observer recalls.
+const RECALLED: usize = 15;
 const WARM_UPS: [usize; 2] = [20, 100];
 
 /// Judges models on the samples after the cut.
@@ -125,8 +127,7 @@ impl<'a> Judge<'a> {
         };
         self.show("its first model", &self.run_of_model(fitted));
         let runs = &self.record.before;
-        let config = ObserverConfig::default();
-        let Some(observer) = Observer::fit(fitted, runs, &Scored::all(runs), config) else {
+        let Some(observer) = Observer::recalling(fitted, runs, &Scored::all(runs), RECALLED) else {
             return;
         };
         let (model, mean_state) = (&fitted.model, vec![0.0; fitted.model.shape().states]);

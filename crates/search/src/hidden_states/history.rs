@@ -1,7 +1,7 @@
 //! How a model with hidden states is started: an observer per model, and the samples of history it needs.
 //!
-//! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)) over n samples before a run, from x = 0. K comes from errors on what the model was fitted
-//! to, with the aim that held-out data like better; n is the smallest whose held-out error is nearly that of the best.
+//! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)) over n samples before a run, from x = 0. Held-out data choose how many samples K recalls; n is
+//! the smallest whose held-out error is nearly that of the best.
 
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
@@ -10,16 +10,14 @@ use crate::budget::Budget;
 use crate::folds::{BLOCKS, CUTS};
 use crate::parallel::map_parallel;
 use crate::score::{HeldOut, Score, score};
-use crate::state_space::{Fitted, HISTORY, Observer, ObserverConfig, Run, Scored, StateSpace, beginnings, median};
+use crate::state_space::{Fitted, HISTORY, Observer, Run, Scored, StateSpace, median};
 
 /// Samples of history that are tried.
 const HISTORIES: [usize; 5] = [20, 50, 100, 200, 400];
-/// Windows that gains are tried to recall.
+/// Samples that observers are tried to recall.
 const RECALLED: [usize; 4] = [5, 15, 40, 100];
 /// A shorter history may be worse by this share.
 const NOTICEABLE: f64 = 0.02;
-/// Samples that an observer's gain is fitted to.
-const OBSERVED: usize = 20_000;
 /// Errors beyond so many standard deviations are those of a run that has left the data.
 const LOST: f64 = 5.0;
 
@@ -38,8 +36,8 @@ pub(crate) struct Observed {
 /// A candidate as users start it.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
-    /// What its gains were fitted for.
-    config: ObserverConfig,
+    /// Samples that its observers recall.
+    window: usize,
     /// A model of each division, those of everything last, with its observer.
     members: Vec<(usize, Fitted, Observer)>,
     /// Samples of history.
@@ -56,14 +54,12 @@ impl HiddenSearch {
     pub(crate) fn start(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> Option<Started> {
         let chosen = self.chosen_members(candidate);
         let of_division = |division: usize| &self.divisions[division].fitted;
-        let fitted = [ObserverConfig::default(), ObserverConfig::keeping()];
-        let ways = fitted.into_iter().chain(RECALLED.map(ObserverConfig::recalling));
-        let ways = ways.map(|config| {
-            let members = self.with_observers(chosen.clone(), of_division, config, budget);
+        let ways = RECALLED.into_iter().map(|window| {
+            let members = self.with_observers(chosen.clone(), of_division, window, budget);
             let (history, errors) = self.history(&members)?;
             let score = score(&errors, self.blocks(), self.coverage());
             Some(Started {
-                config,
+                window,
                 members,
                 history,
                 errors,
@@ -73,16 +69,6 @@ impl HiddenSearch {
         // Ties go to the first.
         ways.flatten()
             .min_by(|a, b| a.score.total().total_cmp(&b.score.total()))
-    }
-
-    /// Multiplications of [`HiddenSearch::start`]: most are in Gauss–Newton steps of two gains per division.
-    pub(crate) fn start_work(&self, candidate: &HiddenCandidate) -> f64 {
-        let shape = candidate.recipe.shape(&self.runs[0]);
-        let samples = self.runs.iter().map(Run::len).sum::<usize>().min(OBSERVED);
-        let size = shape.states * shape.outputs;
-        let step = shape.states * shape.states * size + shape.outputs * size * size + 2 * shape.parameters();
-        let steps = 2 * ObserverConfig::default().iterations * candidate.members.len();
-        (steps * samples * step) as f64
     }
 
     /// All models of a started candidate, those of the cuts and of everything as well.
@@ -98,7 +84,7 @@ impl HiddenSearch {
             let everything = fit_everything(candidate, &self.runs, &self.divisions[all].fitted, budget);
             let everything = everything.map(|fitted| (all, fitted)).into_iter().collect();
             let of_division = |division: usize| &self.divisions[division].fitted;
-            members.extend(self.with_observers(everything, of_division, started.config, budget));
+            members.extend(self.with_observers(everything, of_division, started.window, budget));
         }
         let has_all = members.iter().any(|(division, ..)| *division == all);
         let mut observed: Vec<Observed> = members
@@ -115,7 +101,7 @@ impl HiddenSearch {
             })
             .collect();
         let (scored, of_cuts) = self.members_of_cuts(candidate, budget);
-        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], started.config, budget);
+        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], started.window, budget);
         observed.extend(of_cuts.into_iter().map(|(cut, fitted, observer)| Observed {
             fold: Some(all + cut),
             model: fitted.model,
@@ -141,18 +127,16 @@ impl HiddenSearch {
         (scored.to_vec(), found)
     }
 
-    /// Models with the gains that follow what they were fitted to best.
+    /// Models with observers that recall so many samples.
     fn with_observers<'a>(
         &self,
         members: Vec<(usize, Fitted)>,
         scored: impl Fn(usize) -> &'a Scored + Sync,
-        config: ObserverConfig,
+        window: usize,
         budget: &Budget<'_>,
     ) -> Vec<(usize, Fitted, Observer)> {
-        let share = OBSERVED as f64 / self.runs.iter().map(Run::len).sum::<usize>().max(1) as f64;
         let observers = map_parallel(&members, budget.threads, |(place, fitted)| {
-            let scored = beginnings(&self.runs, scored(*place), share);
-            Observer::fit(fitted, &self.runs, &scored, config)
+            Observer::recalling(fitted, &self.runs, scored(*place), window)
         });
         let both = members.into_iter().zip(observers);
         both.filter_map(|((place, fitted), observer)| Some((place, fitted, observer?)))

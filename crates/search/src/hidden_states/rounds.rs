@@ -207,10 +207,13 @@ impl HiddenSearch {
 
     /// The best score of linear models, or of networks.
     fn best_of(&self, is_linear: bool) -> f64 {
+        self.best(is_linear).map_or(f64::INFINITY, |best| best.score.total())
+    }
+
+    /// The best linear model, or network.
+    pub(crate) fn best(&self, is_linear: bool) -> Option<&HiddenCandidate> {
         let of_kind = self.candidates.iter().filter(|c| c.recipe.is_linear() == is_linear);
-        of_kind
-            .map(|candidate| candidate.score.total())
-            .fold(f64::INFINITY, f64::min)
+        of_kind.min_by(|a, b| a.score.total().total_cmp(&b.score.total()))
     }
 
     /// Candidates of the recipes that were finished in order, and how many recipes those are.

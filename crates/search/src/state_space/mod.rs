@@ -11,7 +11,7 @@
 //! | exploration: Adam from many starts, eight side by side | `lanes`, `lane_run`, `explore` |
 //! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent` |
 //! | records of 10⁵ samples | `long`, `windows` |
-//! | the state before a run: least squares, observer | `initial`, `observer`, `recall` |
+//! | the state before a run: least squares, observer | `initial`, `observer` |
 //! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `proposals`, `stack` |
 //!
 //! A known plant, y = x with x(k+1) = 0.8 x(k) + 0.6 tanh(1.5 u(k)), found from 600 of its samples: a linear model, a network
@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use intervalid_search::state_space::{
-//!     DescentConfig, Fitted, LinearConfig, Observer, ObserverConfig, Run, Scored, beside_linear, descend, fit_linear,
+//!     DescentConfig, Fitted, LinearConfig, Observer, Run, Scored, beside_linear, descend, fit_linear,
 //! };
 //!
 //! let u: Vec<f64> = (0..800).map(|k| 1.5 * (0.37 * (k * k % 97) as f64).sin() + (0.05 * k as f64).cos()).collect();
@@ -39,7 +39,7 @@
 //! let config = DescentConfig { weight_penalty: 1e-8, ..DescentConfig::default() };
 //! let found = descend(start, &runs, &all, config, |_, _| true).expect("stays finite").fitted;
 //!
-//! let observer = Observer::fit(&found, &runs, &all, ObserverConfig::default()).expect("stays finite");
+//! let observer = Observer::recalling(&found, &runs, &all, 15).expect("stays finite");
 //! let unseen = record.slice(600..800);
 //! let largest_error = |model: &Fitted, state: &[f64]| {
 //!     let predicted = model.model.simulate(&unseen, state).expect("stays finite");
@@ -68,7 +68,6 @@ mod normal;
 mod observer;
 mod proposals;
 mod realisation;
-mod recall;
 mod recipe;
 mod run;
 mod stack;
@@ -86,7 +85,7 @@ pub use linear::Linear;
 pub(crate) use long::beginnings;
 pub use long::{LongConfig, descend_long};
 pub use model::{Shape, StateSpace};
-pub use observer::{Aim, Observer, ObserverConfig};
+pub use observer::Observer;
 pub use proposals::{WAVE, first_networks, held_back, linear_orders, mutations};
 pub(crate) use recipe::descent_work;
 pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};
