@@ -6,6 +6,7 @@
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
 use super::rounds::HiddenSearch;
+use super::stress::bears;
 use crate::budget::Budget;
 use crate::folds::{BLOCKS, CUTS};
 use crate::parallel::map_parallel;
@@ -50,9 +51,10 @@ pub(crate) struct Started {
 
 impl HiddenSearch {
     /// A candidate with observers that start it, judged on held-out samples from such starts; none where a division has no model that
-    /// can be started.
+    /// stays finite and can be started.
     pub(crate) fn start(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> Option<Started> {
-        let chosen = self.chosen_members(candidate);
+        let mut chosen = self.chosen_members(candidate);
+        chosen.retain(|(_, fitted)| bears(fitted, &self.stress));
         let of_division = |division: usize| &self.divisions[division].fitted;
         let ways = RECALLED.into_iter().map(|window| {
             let members = self.with_observers(chosen.clone(), of_division, window, budget);
@@ -82,6 +84,7 @@ impl HiddenSearch {
         let mut members = started.members.clone();
         if candidate.members.len() == all {
             let everything = fit_everything(candidate, &self.runs, &self.divisions[all].fitted, budget);
+            let everything = everything.filter(|fitted| bears(fitted, &self.stress));
             let everything = everything.map(|fitted| (all, fitted)).into_iter().collect();
             let of_division = |division: usize| &self.divisions[division].fitted;
             members.extend(self.with_observers(everything, of_division, started.window, budget));

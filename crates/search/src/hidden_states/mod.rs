@@ -6,6 +6,7 @@ mod long;
 mod pool;
 mod recipes;
 mod rounds;
+mod stress;
 
 pub(crate) use candidate::HiddenCandidate;
 pub(crate) use long::everything_work;

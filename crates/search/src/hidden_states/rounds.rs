@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::candidate::HiddenCandidate;
 use super::long::LongSearch;
 use super::recipes::{effort, near_the_best, stronger};
+use super::stress::stress_runs;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::folds::Folds;
@@ -33,6 +34,8 @@ const PARSIMONY: f64 = 0.02;
 /// State-space models of one record.
 pub(crate) struct HiddenSearch {
     pub(crate) runs: Vec<Run>,
+    /// Inputs that a model must bear.
+    pub(crate) stress: Vec<Run>,
     pub(crate) dead_time: usize,
     pub(crate) divisions: Vec<Division>,
     pub(crate) candidates: Vec<HiddenCandidate>,
@@ -77,6 +80,7 @@ impl HiddenSearch {
             (divisions.divisions().to_vec(), Way::Blocks(Box::new(divisions), effort))
         };
         Some(Self {
+            stress: stress_runs(&runs),
             runs,
             dead_time,
             divisions,
