@@ -275,7 +275,7 @@ fn held_out_bands(
         // Models that start from history have it before a block, and were judged so.
         let starts_from_history = blind.clone().any(|(.., model)| model.config().initial.looks_back() > 0);
         let part = match starts_from_history {
-            true => folds.folds[fold].held_out.clone(),
+            true => folds.historic_runs(fold),
             false => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
         };
         let runs = blind

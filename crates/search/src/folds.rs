@@ -4,6 +4,8 @@
 //! forward cut holds out the last part of every segment, as the future will be. A long record has no time for more than the cut,
 //! and is long enough for it: there the part after the cut is judged in pieces.
 
+use std::ops::Range;
+
 use intervalid_data::{
     DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, free_run_windows,
 };
@@ -242,6 +244,28 @@ impl<'a> Folds<'a> {
             .collect()
     }
 
+    /// Where models that start from history run over what a fold holds out: a long record's one part in pieces, since how well a state is
+    /// found depends on where a run starts.
+    pub(crate) fn historic_runs(&self, fold: usize) -> Part {
+        let held_out = &self.folds[fold].held_out;
+        if !self.is_long() {
+            return held_out.clone();
+        }
+        let piece = |segment: &Segment, index: usize| {
+            let range = piece(segment.start..segment.end, index);
+            Segment {
+                start: range.start,
+                end: range.end,
+                ..*segment
+            }
+        };
+        let pieces = held_out
+            .segments()
+            .iter()
+            .flat_map(|segment| (0..BLOCKS).map(move |index| piece(segment, index)));
+        Part::from_segments(pieces.collect())
+    }
+
     /// Free runs over a held-out block, each with the first sample that counts.
     pub(crate) fn test_runs(&self, fold: usize, lags: Lags, initial: InitialState) -> Result<Vec<(Window, usize)>> {
         let mut windows = Vec::new();
@@ -325,6 +349,12 @@ impl<'a> Folds<'a> {
         let every = total.div_ceil(most.max(1)).max(1);
         windows.into_iter().skip(offset % every).step_by(every).collect()
     }
+}
+
+/// One of [`BLOCKS`] pieces of a stretch.
+pub(crate) fn piece(range: Range<usize>, index: usize) -> Range<usize> {
+    let place = |index: usize| range.start + range.len() * index / BLOCKS;
+    place(index)..place(index + 1)
 }
 
 /// The samples at these places of all segments together, and the rest.

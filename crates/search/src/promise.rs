@@ -53,7 +53,7 @@ impl Promise {
 fn judged_parts(model: &Model, folds: &Folds<'_>) -> Vec<Part> {
     match model.config().initial.looks_back() {
         0 => vec![folds.all.clone()],
-        _ => folds.folds.iter().map(|fold| fold.held_out.clone()).collect(),
+        _ => (0..folds.folds.len()).map(|fold| folds.historic_runs(fold)).collect(),
     }
 }
 

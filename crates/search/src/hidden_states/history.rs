@@ -3,12 +3,14 @@
 //! x(k+1) = f(x(k), u(k)) + K (y(k) - ŷ(k)) over n samples before a run, from x = 0. Held-out data choose how many samples K recalls; n is
 //! the smallest whose held-out error is nearly that of the best.
 
+use std::ops::Range;
+
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
 use super::rounds::HiddenSearch;
 use super::stress::bears;
 use crate::budget::Budget;
-use crate::folds::{BLOCKS, CUTS};
+use crate::folds::{BLOCKS, CUTS, piece};
 use crate::parallel::map_parallel;
 use crate::score::{HeldOut, Score, score};
 use crate::state_space::{Fitted, HISTORY, Observer, Run, Scored, StateSpace, median};
@@ -214,8 +216,14 @@ impl HiddenSearch {
         let model = &fitted.model;
         let zero = vec![0.0; model.shape().states];
         let mut errors = vec![Vec::new(); model.shape().outputs];
-        for (range, run) in self.divisions[division].held_out.iter().zip(&self.runs) {
-            let Some(range) = range else { continue };
+        let held_out = self.divisions[division].held_out.iter().zip(&self.runs);
+        let held_out = held_out.filter_map(|(range, run)| Some((range.clone()?, run)));
+        // How well a state is found depends on where a run starts: the one part of a long record is run in pieces.
+        let pieces = |(range, run): (Range<usize>, _)| match self.blocks() {
+            0 => (0..BLOCKS).map(|index| (piece(range.clone(), index), run)).collect(),
+            _ => vec![(range, run)],
+        };
+        for (range, run) in held_out.flat_map(pieces) {
             let start = if range.start == 0 {
                 HISTORY.min(range.end / 2)
             } else {
