@@ -102,11 +102,12 @@ fn old_fits_are_repeated_to_the_bit() {
     let folder = Folder::new();
     for name in FITS.into_iter().filter(|name| !SEARCHED.contains(name)) {
         let old = fixture(name);
-        let config = old.join("config.toml");
-        let config = config.to_str().expect("a path");
+        // Keys that came since, with what they had been before there was a choice; the preset paper has other values now.
+        let since = "gradnorm_optimiser = 'gradient'\nfeedback = 'mean'\n";
+        folder.write("config.toml", since.to_owned() + &text(&old.join("config.toml")));
         baseline(
             &folder,
-            &["fit", "hair-dryer", "--config", config, "--out", name, "--json"],
+            &["fit", "hair-dryer", "--config", "config.toml", "--out", name, "--json"],
         );
         let new = folder.path().join(name);
         assert!(
