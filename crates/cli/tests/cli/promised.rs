@@ -443,6 +443,10 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                         ])),
                     ),
                     (
+                        "trained_for",
+                        List(&Object(&[("dataset", Text), ("coverages", List(&Number))])),
+                    ),
+                    (
                         "rows",
                         List(&Object(&[("dataset", Text), ("metric", Text), ("cells", List(&CELL))])),
                     ),
