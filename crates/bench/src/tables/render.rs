@@ -153,7 +153,7 @@ impl BenchTable {
             "---:|".repeat(self.headings.len())
         );
         for row in &self.ours {
-            let cells: Vec<String> = row.scores.iter().map(|score| error_cell(score)).collect();
+            let cells: Vec<String> = row.scores.iter().map(error_cell).collect();
             let commits = match row.commits.as_slice() {
                 [] => String::new(),
                 commits => format!(", commit {}", commits.join(", ")),
