@@ -120,7 +120,7 @@ pub(crate) enum Command {
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),
-    /// Published benchmarks under their official rules: run them, show them beside published figures
+    /// Published benchmarks under their official rules, beside published figures
     #[command(subcommand, after_help = bench::EXAMPLES)]
     Bench(BenchCommand),
     /// Print a shell's completion script
