@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use intervalid_bench::BenchError;
 use intervalid_data::{DataError, FileError, FileProblem, NotANumberCause};
 use intervalid_deploy::DeployError;
 use intervalid_figure::FigureError;
@@ -138,6 +139,41 @@ impl Failure {
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let io = self.error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
         io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        let hint = match &error {
+            BenchError::UnknownBenchmark { name, known } => match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => Some(format!("did you mean '{near}'?")),
+                None => Some("`intervalid bench list` shows them".to_owned()),
+            },
+            BenchError::NoDataFolder { home, .. } | BenchError::MissingFile { home, .. } => Some(format!(
+                "get the files from {home} and name their folder with --data-dir or the environment variable INTERVALID_DATA"
+            )),
+            BenchError::Length { .. } | BenchError::Shape { .. } => {
+                Some("is it the official file, as it was downloaded?".to_owned())
+            }
+            BenchError::Start { .. } => Some("leave `initial` out: the protocol then decides".to_owned()),
+            BenchError::NoResults { .. } => Some("`intervalid bench run NAME --out DIR` writes some".to_owned()),
+            BenchError::Result { .. } => Some("remove the file, or run it again with `bench run --again`".to_owned()),
+            BenchError::File {
+                action: "write",
+                source,
+                ..
+            } if out_of_space(source) => Some(MAKE_ROOM.to_owned()),
+            _ => None,
+        };
+        let failure = match error {
+            BenchError::Data(error) => return error.into(),
+            BenchError::Workflow(error) => return error.into(),
+            BenchError::File { action: "write", .. } | BenchError::Json(_) | BenchError::Protocol { .. } => {
+                Self::run(error)
+            }
+            _ => Self::input(error),
+        };
+        Self { hint, ..failure }
     }
 }
 
@@ -310,7 +346,7 @@ fn study_hint(error: &StudyError) -> Option<String> {
             "other data, settings, versions or processors give other results: keep one of the folders that hold this run".to_owned()
         }
         StudyError::File { action: "read", .. } => {
-            "check the path; `paper` and `paper-quick` are built in and need none".to_owned()
+            "check the path; `paper`, `paper-faithful` and `paper-quick` are built in and need none".to_owned()
         }
         StudyError::File { .. } => "name a folder that you may write with --out DIR".to_owned(),
         StudyError::Database { .. } => {

@@ -65,7 +65,9 @@ pub use load::{DATA_DIR_VARIABLE, available_names, load};
 pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use quote_csv::quote_csv;
-pub use read::{Decimal, MissingPolicy, Position, ReadOptions, SAME_STEP, TimedTable, read};
+pub use read::{
+    Decimal, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable, read, read_mat_arrays,
+};
 pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};

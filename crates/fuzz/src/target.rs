@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use intervalid_data::{Dataset, Part, ReadOptions, Split, SplitFractions, describe, load, read};
+use intervalid_data::{Dataset, Part, ReadOptions, Split, SplitFractions, describe, load, read, read_mat_arrays};
 use intervalid_deploy::{COptions, StepProgram, c_code};
 use intervalid_files::Manifest;
 use intervalid_model::{FitConfig, FitOptions, Model};
@@ -96,6 +96,10 @@ impl Target {
                 if self == Self::Npy {
                     // Its columns have no names of their own.
                     (options.inputs, options.outputs) = (Some(vec!["c1".to_owned()]), Some(vec!["c2".to_owned()]));
+                }
+                if self == Self::Mat {
+                    // What a recording refuses, such as row vectors, benchmarks may read.
+                    let _ = read_mat_arrays(&path, &["u", "y"]);
                 }
                 use_recording(&path, &options)?;
             }

@@ -47,7 +47,8 @@ pub use band::metrics::{
 };
 pub use band::prediction::Band;
 pub use config::{
-    CheckedConfig, FitConfig, GaussianConfig, IntervalConfig, MarginActivation, NetworkConfig, Strategy, TrainingConfig,
+    CheckedConfig, Feedback, FitConfig, GaussianConfig, IntervalConfig, MarginActivation, NetworkConfig, Strategy,
+    TrainingConfig,
 };
 pub use control::{Control, Observer, Progress};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
@@ -67,7 +68,7 @@ pub use simulate::range::SAMPLE_LIMIT;
 pub use simulate::recursion::RecursionMode;
 pub use simulate::stepwise::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
 pub use train::loss::{QuantileLevel, RqrW};
-pub use train::optim::{GradNorm, GradNormUpdate, Schedule};
+pub use train::optim::{GradNorm, GradNormOptimiser, GradNormUpdate, Schedule};
 pub use train::{
     EpochProgress, EpochRecord, FitOptions, Stage, StageInfo, StopReason, TrainInfo, fit_cascades, fit_crisp,
     fit_margins, initial_margins,

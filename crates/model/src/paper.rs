@@ -2,10 +2,10 @@
 
 use intervalid_data::{InitialState, Lags, known_dataset};
 
-use crate::config::{FitConfig, IntervalConfig, Strategy};
+use crate::config::{Feedback, FitConfig, GaussianConfig, IntervalConfig, Strategy};
 use crate::kind::{Method, ModelKind};
 use crate::network::NetworkKind;
-use crate::train::optim::Schedule;
+use crate::train::optim::{GradNormOptimiser, Schedule};
 
 /// What the paper leaves open, for one network on one data set.
 struct Training {
@@ -35,7 +35,12 @@ impl FitConfig {
             interval: IntervalConfig {
                 strategy,
                 margin_floor: 0.0,
+                gradnorm_optimiser: GradNormOptimiser::Adam,
                 ..IntervalConfig::default()
+            },
+            gaussian: GaussianConfig {
+                feedback: Feedback::Own,
+                ..GaussianConfig::default()
             },
             ..Self::default()
         };

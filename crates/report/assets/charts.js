@@ -63,11 +63,16 @@ const charts = (() => {
   function categoryAxis(label, names) {
     const longest = Math.max(0, ...names.map((name) => name.length));
     const turned = longest * names.length > 60 || longest > 14;
-    const room = (u) => Math.ceil(names.length * (turned ? 15 : 7 * (longest + 2)) / Math.max(1, u.bbox.width / devicePixelRatio));
+    const width = (u) => Math.max(1, u.bbox.width / devicePixelRatio);
+    // Upright labels need the least room; only where even these do not fit are some left out, never the last.
+    const upright = (u) => turned && names.length * 15 > width(u);
+    const room = (u) => Math.ceil(names.length * (upright(u) ? 11 : turned ? 15 : 7 * (longest + 2)) / width(u));
+    const last = names.length - 1;
     return axis(label, {
       splits: () => names.map((_, index) => index),
-      values: (u, splits) => splits.map((index) => index % room(u) === 0 ? names[index] : ""),
-      rotate: turned ? 50 : 0,
+      values: (u, splits) => splits.map((index) => (last - index) % room(u) === 0 ? names[index] : ""),
+      turned,
+      rotate: (u) => upright(u) ? 90 : turned ? 50 : 0,
       size: turned ? Math.min(130, 16 + 6 * longest) : 34,
       grid: { show: false },
       space: 1,
@@ -445,7 +450,7 @@ const charts = (() => {
     const fromZero = (_, low, high) => spec.y_range || [Math.min(0, low), 1.08 * Math.max(high, ...asked, 0)];
     const options = {
       width: shape.width,
-      height: shape.height + (axisX.rotate ? 50 : 0),
+      height: shape.height + (axisX.turned ? 50 : 0),
       scales: {
         x: { time: false, range: () => [-0.6, spec.categories.length - 0.4] },
         y: spec.log ? { distr: 3 } : { range: fromZero },

@@ -59,17 +59,17 @@ pub use output::RunOutput;
 pub use plan::{Job, JobKind, MissingDataset, PlanData, Run, StudyPlan};
 pub use predictions::StoredBand;
 pub use progress::StudyProgress;
-pub use published::{Published, TableMetric, published};
+pub use published::{Published, TableMetric, is_in_paper, published};
 pub use put::Put;
 pub use record::{RunMetrics, RunRecord, RunResult, RunState};
 pub use run::{RunOptions, StudyEvent, run_study};
 pub use shard::Shard;
-pub use spec::{KeepModels, Override, Spec};
+pub use spec::{Columns, KeepModels, Override, Spec};
 pub use status::{FailedRun, GroupStatus, RunCounts, StudyStatus, status};
 pub use store::Store;
 pub use tables::{
-    Column, Mark, Row, Scoreboard, SeedSummary, StudyTables, Table, TableCell, TableFormat, TableKind, study_tables,
-    tables_of_records,
+    Column, Mark, Row, Scoreboard, SeedSummary, StudyTables, Table, TableCell, TableFormat, TableKind, TrainedFor,
+    side_by_side, study_tables, tables_of_records,
 };
 pub use task::{DataSource, Task};
 pub use worker::Worker;

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::cell::Cell;
 use crate::error::{Result, StudyError};
 use crate::shard::Shard;
-use crate::spec::{Spec, hex};
+use crate::spec::{Columns, Spec, hex};
 
 /// Part of every run's key: grows when the same configuration would be trained or evaluated differently.
 const KEY_FORMAT: u32 = 1;
@@ -25,6 +25,8 @@ const KEY_FORMAT: u32 = 1;
 pub struct PlanData {
     /// Name or path in the study.
     pub name: String,
+    /// Its columns, where the study names them.
+    pub columns: Columns,
     /// The record.
     pub dataset: Dataset,
     /// Its parts: the paper's for its data sets, else the default.
@@ -104,7 +106,7 @@ impl StudyPlan {
             job_counts: Vec::new(),
         };
         for name in &spec.datasets {
-            match PlanData::load(name, data_dir) {
+            match PlanData::load(name, &spec.columns_of(name), data_dir) {
                 Ok(data) => plan.data.push(Arc::new(data)),
                 Err(error) if is_missing(&error) => plan.missing.push(MissingDataset {
                     name: name.clone(),
@@ -207,18 +209,29 @@ fn grouped(spec: &Spec) -> Result<Vec<Job>> {
 
 impl PlanData {
     /// A data set of a study: `name` is a name or a path.
-    pub(crate) fn load(name: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
-        Self::load_as(name, name, data_dir)
+    pub(crate) fn load(name: &str, columns: &Columns, data_dir: Option<&Path>) -> Result<Self, DataError> {
+        Self::load_as(name, name, columns, data_dir)
     }
 
     /// A data set that the study calls `name`, from another place.
-    pub(crate) fn load_as(name: &str, place: &str, data_dir: Option<&Path>) -> Result<Self, DataError> {
-        let dataset = load(&[place], data_dir, &ReadOptions::default())?;
+    pub(crate) fn load_as(
+        name: &str,
+        place: &str,
+        columns: &Columns,
+        data_dir: Option<&Path>,
+    ) -> Result<Self, DataError> {
+        let options = ReadOptions {
+            inputs: columns.input.clone(),
+            outputs: columns.output.clone(),
+            ..ReadOptions::default()
+        };
+        let dataset = load(&[place], data_dir, &options)?;
         let fractions = known_dataset(name).map_or_else(SplitFractions::default, |known| known.split());
         let split = Split::new(&dataset, fractions)?;
         let hash = data_hash(&dataset, &split);
         Ok(Self {
             name: name.to_owned(),
+            columns: columns.clone(),
             dataset,
             split,
             hash,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use intervalid_data::known_dataset;
 use intervalid_model::{MarginActivation, Method, Metrics, ModelKind, NetworkKind, Strategy};
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ static VALUES: LazyLock<HashMap<String, Published>> =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableMetric {
-    /// 100·RMSE in the output's unit.
+    /// RMSE in the output's unit; of the paper's data sets 100 times that, as the paper prints it.
     Rmse,
     /// PICP in per cent.
     Picp,
@@ -43,8 +44,9 @@ impl TableMetric {
 
     /// With its unit, for the rows of a table.
     #[must_use]
-    pub fn label(self) -> &'static str {
+    pub fn label(self, dataset: &str) -> &'static str {
         match self {
+            Self::Rmse if !is_in_paper(dataset) => "RMSE",
             Self::Rmse => "100·RMSE",
             Self::Picp => "PICP %",
             Self::Pinaw => "100·PINAW",
@@ -52,17 +54,24 @@ impl TableMetric {
         }
     }
 
-    /// Its value in the paper's units; none of a simulation that diverged.
+    /// Its value in the units of tables; none of a simulation that diverged.
     #[must_use]
-    pub fn of(self, metrics: &Metrics) -> Option<f64> {
+    pub fn of(self, metrics: &Metrics, dataset: &str) -> Option<f64> {
         let percent = |value: Option<f64>| value.map(|value| 100.0 * value);
         match self {
+            Self::Rmse if !is_in_paper(dataset) => metrics.rmse,
             Self::Rmse => percent(metrics.rmse),
             Self::Picp => percent(metrics.picp),
             Self::Pinaw => percent(metrics.pinaw),
             Self::Cwc => metrics.cwc,
         }
     }
+}
+
+/// Whether the paper has this data set; others are a user's own, with errors in their own unit.
+#[must_use]
+pub fn is_in_paper(dataset: &str) -> bool {
+    known_dataset(dataset).is_some()
 }
 
 /// A printed value: mean and standard deviation over ten seeds, in the paper's units.

@@ -1,6 +1,6 @@
 //! A study as a file: parsed, then checked. What a fit in it is configured as is in [`Spec::config`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use intervalid_data::known_dataset;
@@ -13,8 +13,9 @@ use crate::error::{Result, StudyError};
 use crate::settings::apply;
 
 /// Name and text of the studies that are compiled in.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("paper", include_str!("../studies/paper.toml")),
+    ("paper-faithful", include_str!("../studies/paper-faithful.toml")),
     ("paper-quick", include_str!("../studies/paper-quick.toml")),
 ];
 
@@ -49,6 +50,9 @@ pub struct Spec {
     pub name: String,
     /// Names or paths of data sets.
     pub datasets: Vec<String>,
+    /// Input and output columns of data sets whose columns have other names than u… and y….
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Columns>,
     /// Models.
     pub models: Vec<ModelKind>,
     /// Strategies of interval networks.
@@ -75,9 +79,10 @@ pub struct Spec {
 }
 
 /// Keys of a study file: the fields of [`Spec`], as a test compares.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "name",
     "datasets",
+    "columns",
     "models",
     "strategies",
     "margins",
@@ -87,6 +92,18 @@ const KEYS: [&str; 10] = [
     "settings",
     "override",
 ];
+
+/// Columns of a data set by name; those that are not given are found by their usual names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Columns {
+    /// Input columns.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_names")]
+    pub input: Option<Vec<String>>,
+    /// Output columns.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_names")]
+    pub output: Option<Vec<String>>,
+}
 
 /// Which fitted models are kept in the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +170,7 @@ impl Spec {
         })
     }
 
-    /// A study that is compiled in: `paper` or `paper-quick`.
+    /// A study that is compiled in: `paper`, `paper-faithful` or `paper-quick`.
     #[must_use]
     pub fn builtin(name: &str) -> Option<Self> {
         let text = Self::builtin_text(name)?;
@@ -209,6 +226,8 @@ impl Spec {
         }
         let interval = self.models.iter().any(|model| model.method() == Method::Interval);
         check_list("datasets", &self.datasets, true)?;
+        let known: Vec<String> = self.columns.keys().cloned().collect();
+        check_filter("columns", &known, &self.datasets, String::clone)?;
         check_list("models", &self.models, true)?;
         check_list("strategies", self.strategies.iter().map(|&it| it.name()), interval)?;
         check_list("margins", self.margins.iter().map(|&it| it.name()), interval)?;
@@ -255,6 +274,12 @@ impl Spec {
             }
         }
         cells.into_iter()
+    }
+
+    /// The columns of a data set.
+    #[must_use]
+    pub fn columns_of(&self, dataset: &str) -> Columns {
+        self.columns.get(dataset).cloned().unwrap_or_default()
     }
 
     fn trainings(&self, model: ModelKind) -> Vec<(Option<Strategy>, Option<MarginActivation>)> {
@@ -407,6 +432,10 @@ fn seeds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, 
     }
 }
 
+fn some_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    one_or_more(deserializer).map(Some)
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum OneOrMore<T> {
@@ -427,7 +456,8 @@ mod tests {
 
     #[test]
     fn keys_are_the_fields_of_a_study() {
-        let spec = Spec::load("paper-quick").unwrap();
+        let mut spec = Spec::load("paper-quick").unwrap();
+        spec.columns.insert(spec.datasets[0].clone(), Columns::default());
         let serde_json::Value::Object(fields) = serde_json::to_value(&spec).unwrap() else {
             panic!("a study is an object")
         };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StudyError};
 use crate::output::{MESSAGE_FORMAT, RunOutput, decode};
 use crate::plan::{Job, PlanData, StudyPlan, is_missing, run_key};
+use crate::spec::Columns;
 
 /// Runs that share training, with all that is needed to compute them: configurations, and where the data are.
 ///
@@ -37,6 +38,9 @@ pub struct DataSource {
     pub file: Option<PathBuf>,
     /// The folder in which names are looked up, as an absolute path.
     pub folder: Option<PathBuf>,
+    /// Its columns, where the study names them.
+    #[serde(default)]
+    pub columns: Columns,
     /// SHA-256 of channels, samples and parts.
     pub hash: String,
 }
@@ -61,6 +65,7 @@ impl Task {
                 name: data.name.clone(),
                 file: file.map(absolute),
                 folder: folder.as_deref().map(absolute),
+                columns: data.columns.clone(),
                 hash: data.hash.clone(),
             },
             job,
@@ -117,12 +122,12 @@ impl DataSource {
     /// Reads the data where the task says they are, else where this machine has them, and compares them with the plan's.
     pub(crate) fn load(&self) -> Result<PlanData> {
         let mut found = match &self.file {
-            Some(file) => PlanData::load_as(&self.name, &file.to_string_lossy(), None),
-            None => PlanData::load(&self.name, self.folder.as_deref()),
+            Some(file) => PlanData::load_as(&self.name, &file.to_string_lossy(), &self.columns, None),
+            None => PlanData::load(&self.name, &self.columns, self.folder.as_deref()),
         };
         if found.as_ref().is_err_and(is_missing) {
             // The same data may be kept in another place on each machine.
-            found = PlanData::load(&self.name, None).or(found);
+            found = PlanData::load(&self.name, &self.columns, None).or(found);
         }
         let data = found.map_err(|error| self.refused(format!("{error} (looked for on the worker)")))?;
         if data.hash == self.hash {

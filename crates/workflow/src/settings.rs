@@ -1,7 +1,9 @@
 //! Settings by name, as files, flags and other languages give them. The one place where they are merged.
 
 use intervalid_data::{InitialState, Lags, WindowConfig};
-use intervalid_model::{FitConfig, MarginActivation, ModelKind, Precision, QuantileLevel, Schedule, Strategy};
+use intervalid_model::{
+    Feedback, FitConfig, GradNormOptimiser, MarginActivation, ModelKind, Precision, QuantileLevel, Schedule, Strategy,
+};
 use intervalid_search::SearchConfig;
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
@@ -84,6 +86,8 @@ settings! {
     precision: Precision,
     seed: u64,
     states: usize,
+    gradnorm_optimiser: GradNormOptimiser,
+    feedback: Feedback,
 }
 
 /// Settings that a search takes; all others say how one network is trained.
@@ -297,10 +301,10 @@ impl Settings {
         );
         set!(
             config.interval; strategy, margin, width_penalty, level, margin_hidden, margin_output, margin_floor, margin_rate,
-            miss_factor, gradnorm_beta, gradnorm_rate;
+            miss_factor, gradnorm_beta, gradnorm_rate, gradnorm_optimiser;
             maybe margin_epochs, margin_batch, margin_schedule
         );
-        set!(config.gaussian; prior_std, dropout, members, samples; maybe);
+        set!(config.gaussian; prior_std, dropout, members, samples, feedback; maybe);
         if let Some(lags) = self.lags {
             config.lags = lags.over(config.lags);
         }
@@ -434,12 +438,14 @@ mod tests {
                 miss_factor: 0.7,
                 gradnorm_beta: 0.14,
                 gradnorm_rate: 0.15,
+                gradnorm_optimiser: GradNormOptimiser::Adam,
             },
             gaussian: GaussianConfig {
                 prior_std: 0.16,
                 dropout: 0.17,
                 members: 16,
                 samples: 17,
+                feedback: Feedback::Own,
             },
         };
         let table = Table::try_from(&config).unwrap();

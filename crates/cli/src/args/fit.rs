@@ -159,7 +159,7 @@ pub(crate) struct FitArgs {
 }
 
 /// Rejects text that is not a number; ranges are checked with all other settings.
-fn coverage(text: &str) -> Result<f64, String> {
+pub(super) fn coverage(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches(['%', ' ']).replace(',', ".");
     match (text.parse(), number.parse::<f64>()) {
         (Ok(share), _) => Ok(share),
@@ -172,13 +172,13 @@ fn coverage(text: &str) -> Result<f64, String> {
 }
 
 /// The time that a search may take.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     seconds(text)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h30m".to_owned())
 }
 
-fn preset(name: &str) -> Preset {
+pub(super) fn preset(name: &str) -> Preset {
     if name == "paper" { Preset::Paper } else { Preset::Auto }
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
 
+mod bench;
 mod data;
 mod export;
 mod fit;
@@ -14,6 +15,7 @@ mod report;
 mod shell;
 mod study;
 
+pub(crate) use bench::{BenchCommand, BenchRunArgs, BenchTableArgs, BenchTableForm};
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
@@ -118,6 +120,9 @@ pub(crate) enum Command {
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),
+    /// Published benchmarks under their official rules, beside published figures
+    #[command(subcommand, after_help = bench::EXAMPLES)]
+    Bench(BenchCommand),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands

@@ -21,6 +21,7 @@ const TABLE_EXAMPLES: &str = "\
 Examples:
   intervalid study table paper > tables.md
   intervalid study table paper --format latex > tables.tex
+  intervalid study table paper-faithful paper      two studies side by side
   intervalid study table paper --json";
 
 const FIGURES_EXAMPLES: &str = "\
@@ -67,7 +68,7 @@ pub(crate) enum StudyCommand {
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// A study's .toml, or `paper` or `paper-quick`
+    /// A study's .toml, or `paper`, `paper-faithful` or `paper-quick`
     #[arg(value_name = "SPEC")]
     pub(crate) spec: String,
     /// Folder of the study: what it holds already is not run again
@@ -122,9 +123,9 @@ pub(crate) enum TableForm {
 #[derive(Args, Debug)]
 #[command(after_help = TABLE_EXAMPLES)]
 pub(crate) struct TableArgs {
-    /// Folder of the study
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
+    /// Folder of the study; several are shown side by side
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) folders: Vec<PathBuf>,
     /// Form of the tables
     #[arg(long, value_name = "FORMAT", default_value = "md", value_enum)]
     pub(crate) format: TableForm,

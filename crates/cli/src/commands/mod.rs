@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod ahead;
+mod bench;
 mod compare;
 mod completions;
 mod data;
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Report(args) => report::run(args, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
+        Command::Bench(command) => bench::run(command, data_dir(global).as_deref(), output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),
     }
 }

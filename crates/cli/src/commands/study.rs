@@ -7,8 +7,8 @@ use anyhow::anyhow;
 use indicatif::HumanDuration;
 use intervalid_study::figures::study_figures;
 use intervalid_study::{
-    MergeSummary, RunOptions, Spec, Store, StudyEvent, StudyProgress, StudySummary, TableFormat, merge_studies,
-    run_study, status, study_tables,
+    MergeSummary, RunOptions, Spec, Store, StudyEvent, StudyProgress, StudySummary, StudyTables, TableFormat,
+    merge_studies, run_study, side_by_side, status, study_tables,
 };
 use serde::Serialize;
 
@@ -272,7 +272,7 @@ fn print_status(folder: &Path, output: &Output) -> Result<(), Failure> {
 }
 
 fn print_tables(args: &TableArgs, output: &Output) -> Result<(), Failure> {
-    let tables = study_tables(&args.folder)?;
+    let tables: Vec<StudyTables> = args.folders.iter().map(study_tables).collect::<Result<_, _>>()?;
     let format = match args.format {
         _ if output.is_json() => TableFormat::Json,
         TableForm::Md => TableFormat::Markdown,
@@ -280,7 +280,11 @@ fn print_tables(args: &TableArgs, output: &Output) -> Result<(), Failure> {
         TableForm::Latex => TableFormat::Latex,
         TableForm::Json => TableFormat::Json,
     };
-    Ok(output.result(tables.render(format).trim_end())?)
+    let text = match tables.as_slice() {
+        [one] => one.render(format),
+        several => side_by_side(several, format),
+    };
+    Ok(output.result(text.trim_end())?)
 }
 
 /// The JSON object of `study figures`.

@@ -36,6 +36,7 @@ fn check(shape: Shape, value: &Value, what: &str) {
 fn every_command_prints_one_json_object_of_the_promised_shape() {
     let folder = Folder::new();
     folder.write("study.toml", STUDY);
+    crate::bench::tanks(&folder);
     for &(arguments, shape) in COMMANDS {
         let value = folder.json(&[arguments, &["--json"]].concat());
         check(shape, &value, &arguments.join(" "));
@@ -82,7 +83,7 @@ fn commands_and_options_are_those_of_the_tables() {
             .filter_map(|line| line.split_whitespace().next());
         words.filter(|word| *word != "help").map(str::to_owned).collect()
     };
-    for group in [&[][..], &["data"], &["study"]] {
+    for group in [&[][..], &["data"], &["study"], &["bench"]] {
         let known = OPTIONS
             .iter()
             .map(|(command, _)| command)

@@ -7,7 +7,7 @@
 //!
 //! Training is cut short, or the guide would take minutes: a script named `intervalid` stands in front of the program
 //! and adds `--epochs 3` to `demo` and to fits with the paper's settings where the page names no epochs, `--budget 2s` to
-//! searches, and runs a tiny study in place of the paper's. Everything else is passed on as typed.
+//! searches and benchmarks, and runs a tiny study in place of the paper's. Everything else is passed on as typed.
 #![cfg(unix)]
 
 use std::fmt::Write as _;
@@ -150,12 +150,19 @@ fn prepare(folder: &Folder) {
     for name in ["historian.csv", "plan.csv"] {
         folder.write(name, fs::read(root().join("examples").join(name)).expect(name));
     }
+    for part in ["train", "test"] {
+        // The official parts have 1024 samples each.
+        let seed = if part == "train" { 12 } else { 13 };
+        let name = format!("benchmarks/cascaded_tanks_{part}.csv");
+        folder.write(&name, table(&tank(1024, seed), ["u", "y"]));
+    }
     folder.write("small-study.toml", SMALL_STUDY);
     fs::create_dir(folder.path().join("records")).expect("a folder");
     let script = format!(
         r#"#!/bin/sh
 case "$1 $2 $3" in
     "study run paper"*) case "$*" in *--print*) ;; *) shift 3; set -- study run "$SMALL_STUDY" "$@" ;; esac ;;
+    "bench run"*) case "$*" in *"--model arx"*) ;; *) set -- "$@" --budget 2s ;; esac ;;
     "fit "* | "demo "*) case "$*" in
         *--epochs* | *--print-config* | *--budget* | *"--model arx"*) ;;
         demo* | *"--preset paper"* | *--strategy*) set -- "$@" --epochs 3 ;;
@@ -264,6 +271,7 @@ pages! {
     reproducing_the_paper: "reproducing-the-paper.md",
     deploy: "deploy.md",
     cluster: "cluster.md",
+    benchmarks: "benchmarks.md",
 }
 
 #[test]

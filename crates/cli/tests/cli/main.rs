@@ -1,6 +1,7 @@
 //! The command line as a user meets it: the real program, run in a fresh folder.
 
 mod auto;
+mod bench;
 mod contract;
 mod data;
 mod demo;

@@ -148,6 +148,54 @@ const CELL: Shape = Object(&[
     ("diverged", Count),
 ]);
 
+/// A mean over seeds in `bench table --json`.
+const MEAN: Shape = Object(&[("mean", Number), ("std", Maybe(&Number))]);
+
+/// A result of `bench run`, as it is kept in its file.
+pub(crate) const BENCH_RESULT: Shape = Object(&[
+    ("format", Count),
+    ("benchmark", Text),
+    ("protocol", Count),
+    ("version", Text),
+    ("asked", Text),
+    ("settings", Settings),
+    ("budget_seconds", Maybe(&Number)),
+    ("seed", Count),
+    ("data", Text),
+    ("commit", Maybe(&Text)),
+    ("unit", Text),
+    ("coverage", Number),
+    ("model", Text),
+    ("members", Count),
+    ("memory", Text),
+    ("parameters", Count),
+    ("start_outputs", Count),
+    ("train_samples", Count),
+    ("fit_seconds", Number),
+    ("stopped_because", Text),
+    ("capped_after_rounds", Maybe(&Count)),
+    (
+        "step",
+        Maybe(&Object(&[("microseconds", Number), ("one_by_one", Flag)])),
+    ),
+    (
+        "scores",
+        List(&Object(&[
+            ("test", Text),
+            ("output", Text),
+            ("n", Count),
+            ("rmse", Maybe(&Number)),
+            ("fit_percent", Maybe(&Number)),
+            ("picp", Maybe(&Number)),
+            ("picp_online", Maybe(&Number)),
+            ("width", Maybe(&Number)),
+            ("interval_score", Maybe(&Number)),
+            ("crps", Maybe(&Number)),
+            ("nll", Maybe(&Number)),
+        ])),
+    ),
+]);
+
 /// Every command, in an order in which each finds what it needs, and what it prints with `--json`.
 pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     (
@@ -395,6 +443,10 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                         ])),
                     ),
                     (
+                        "trained_for",
+                        List(&Object(&[("dataset", Text), ("coverages", List(&Number))])),
+                    ),
+                    (
                         "rows",
                         List(&Object(&[("dataset", Text), ("metric", Text), ("cells", List(&CELL))])),
                     ),
@@ -416,6 +468,106 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     (
         &["study", "figures", "study"],
         Object(&[("figures", List(&Text)), ("out", Text)]),
+    ),
+    (
+        &["bench", "list", "--data-dir", "files"],
+        Object(&[
+            ("data_dir", Maybe(&Text)),
+            (
+                "benchmarks",
+                List(&Object(&[
+                    ("name", Text),
+                    ("title", Text),
+                    ("protocol", Count),
+                    ("unit", Text),
+                    ("unscored", Count),
+                    ("train", List(&Text)),
+                    ("tests", List(&Text)),
+                    ("outputs", List(&Text)),
+                    ("files", List(&Text)),
+                    ("home", Text),
+                    ("published", Count),
+                    ("available", Flag),
+                ])),
+            ),
+        ]),
+    ),
+    (
+        &[
+            "bench",
+            "run",
+            "cascaded-tanks",
+            "--data-dir",
+            "files",
+            "--model",
+            "arx",
+            "--budget",
+            "3s",
+            "--out",
+            "bench",
+        ],
+        Object(&[
+            ("done", Count),
+            ("skipped", Count),
+            ("results", List(&BENCH_RESULT)),
+            ("out", Text),
+        ]),
+    ),
+    (
+        &["bench", "table", "bench"],
+        Object(&[(
+            "benchmarks",
+            List(&Object(&[
+                ("benchmark", Text),
+                ("title", Text),
+                ("protocol", Count),
+                ("outdated", Flag),
+                ("home", Text),
+                ("unscored", Maybe(&Count)),
+                ("unit", Text),
+                ("targets", List(&Object(&[("test", Text), ("output", Text)]))),
+                ("headings", List(&Text)),
+                (
+                    "ours",
+                    List(&Object(&[
+                        ("label", Text),
+                        ("seeds", List(&Count)),
+                        ("version", Text),
+                        ("commits", List(&Text)),
+                        ("coverage", Number),
+                        ("models", List(&Text)),
+                        (
+                            "scores",
+                            List(&Object(&[
+                                ("test", Text),
+                                ("output", Text),
+                                ("rmse", Maybe(&MEAN)),
+                                ("fit_percent", Maybe(&MEAN)),
+                                ("picp", Maybe(&MEAN)),
+                                ("picp_online", Maybe(&MEAN)),
+                                ("width", Maybe(&MEAN)),
+                                ("interval_score", Maybe(&MEAN)),
+                                ("crps", Maybe(&MEAN)),
+                                ("nll", Maybe(&MEAN)),
+                                ("diverged", Count),
+                            ])),
+                        ),
+                        ("fit_seconds", Maybe(&MEAN)),
+                        ("step_microseconds", Maybe(&MEAN)),
+                        ("parameters", Maybe(&MEAN)),
+                    ])),
+                ),
+                (
+                    "published",
+                    List(&Object(&[
+                        ("method", Text),
+                        ("source", Maybe(&Text)),
+                        ("checked", Flag),
+                        ("rmse", List(&Maybe(&Number))),
+                    ])),
+                ),
+            ])),
+        )]),
     ),
     (&["completions", "bash"], Object(&[("shell", Text), ("script", Text)])),
     (
@@ -457,6 +609,12 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["study", "status"], ""),
     (&["study", "table"], "format"),
     (&["study", "figures"], "out"),
+    (&["bench", "list"], ""),
+    (
+        &["bench", "run"],
+        "out again seed model preset budget coverage epochs threads config",
+    ),
+    (&["bench", "table"], "format"),
     (&["completions"], ""),
     (&["man"], "out"),
     (&[], "version"),

@@ -1,6 +1,6 @@
 //! A small study end to end, as a user runs it.
 
-use crate::support::Folder;
+use crate::support::{Folder, csv, plain};
 
 pub(crate) const SPEC: &str = r#"
 name = "small"
@@ -63,7 +63,7 @@ fn a_study_runs_resumes_and_is_looked_at() {
 #[test]
 fn built_in_studies_can_be_printed() {
     let folder = Folder::new();
-    for name in ["paper", "paper-quick"] {
+    for name in ["paper", "paper-faithful", "paper-quick"] {
         let text = folder.transcript(&["study", "run", name, "--print"]);
         assert!(text.contains("exit code: 0") && text.contains("datasets"), "{text}");
     }
@@ -121,4 +121,66 @@ fn shards_merged_are_the_study() {
     }
     assert!(!folder.path().join("new").exists());
     assert_eq!(table("merged"), table("whole"));
+}
+
+#[test]
+fn data_of_ones_own_have_their_columns_their_unit_and_the_names_of_figures() {
+    let folder = Folder::new();
+    folder.write("plant.csv", csv(300, plain).replacen("u,y", "valve,level", 1));
+    let spec = |name: &str, settings: &str| {
+        format!(
+            "name = '{name}'\ndatasets = ['plant.csv']\nmodels = ['inode', 'arx']\nstrategies = ['joint']\nmargins = ['abs']\n\
+             seeds = [1]\n[columns.'plant.csv']\ninput = 'valve'\noutput = ['level']\n\
+             [settings]\nepochs = 1\nhidden = [4]\nlags = '1,0,1'\n{settings}"
+        )
+    };
+    folder.write("tuned.toml", spec("tuned", "miss_factor = 0.5"));
+    folder.write("faithful.toml", spec("faithful", "miss_factor = 1.0"));
+    for name in ["tuned", "faithful"] {
+        folder.json(&["study", "run", &format!("{name}.toml"), "--out", name, "--json"]);
+    }
+    let table = folder.transcript(&["study", "table", "tuned"]);
+    for part in [
+        "| plant.csv | RMSE |",
+        "| plant.csv | trained for % | 95 |",
+        "J-INODE-2 (abs)",
+        "| ARX |",
+    ] {
+        assert!(table.contains(part), "{part} in {table}");
+    }
+    assert!(!table.contains("100·RMSE"), "{table}");
+    let rows = folder.json(&["study", "table", "tuned", "--json"]);
+    let in_table = rows["tables"][1]["rows"][0]["cells"][0]["ours"]["mean"]
+        .as_f64()
+        .expect("RMSE of ARX");
+    // The record moves within a few units, and its noise is a tenth wide.
+    assert!(in_table > 0.0 && in_table < 1.0, "{in_table}");
+
+    let both = folder.transcript(&["study", "table", "faithful", "tuned"]);
+    for part in [
+        "| data set | model | metric | faithful | tuned | published |",
+        "| trained for % | 90 | 95 | |",
+    ] {
+        assert!(both.contains(part), "{part} in {both}");
+    }
+    let both = folder.json(&["study", "table", "faithful", "tuned", "--json"]);
+    assert_eq!(both["studies"].as_array().map(Vec::len), Some(2));
+    let csv = folder.transcript(&["study", "table", "faithful", "tuned", "--format", "csv"]);
+    assert!(
+        csv.contains("study,table,dataset") && csv.contains("\ntuned,joint,plant.csv,inode"),
+        "{csv}"
+    );
+
+    folder.json(&["study", "figures", "tuned", "--json"]);
+    let boxes =
+        std::fs::read_to_string(folder.path().join("tuned/figures/boxes-plant.csv-0.90.svg")).expect("a figure");
+    for label in ["ARX", "J-INODE-2", ">RMSE<"] {
+        assert!(boxes.contains(label), "{label} in the box plots");
+    }
+    folder.write(
+        "wrong.toml",
+        spec("wrong", "").replace("columns.'plant.csv'", "columns.'plants.csv'"),
+    );
+    let text = folder.transcript(&["study", "run", "wrong.toml", "--out", "wrong"]);
+    assert!(text.contains("exit code: 2") && text.contains("plants.csv"), "{text}");
 }

@@ -92,6 +92,10 @@ fn old_models_are_read_and_simulate_as_they_did() {
     }
 }
 
+/// Averages of its margins under `abs` are those of their sizes since then, and choose its epoch: it is read, not repeated.
+#[cfg(target_arch = "x86_64")]
+const REAVERAGED: &str = "ilstm-joint";
+
 /// Its band is sized by cuts as well since then; its parameters are the same.
 const RECALIBRATED: &str = "calibrated";
 
@@ -100,13 +104,15 @@ const RECALIBRATED: &str = "calibrated";
 #[test]
 fn old_fits_are_repeated_to_the_bit() {
     let folder = Folder::new();
-    for name in FITS.into_iter().filter(|name| !SEARCHED.contains(name)) {
+    let repeated = |name: &&str| !SEARCHED.contains(name) && *name != REAVERAGED;
+    for name in FITS.into_iter().filter(repeated) {
         let old = fixture(name);
-        let config = old.join("config.toml");
-        let config = config.to_str().expect("a path");
+        // Keys that came since, with what they had been before there was a choice; the preset paper has other values now.
+        let since = "gradnorm_optimiser = 'gradient'\nfeedback = 'mean'\n";
+        folder.write("config.toml", since.to_owned() + &text(&old.join("config.toml")));
         baseline(
             &folder,
-            &["fit", "hair-dryer", "--config", config, "--out", name, "--json"],
+            &["fit", "hair-dryer", "--config", "config.toml", "--out", name, "--json"],
         );
         let new = folder.path().join(name);
         assert!(

@@ -25,6 +25,8 @@ pub(super) struct ArrayInfo {
     pub(super) field_at: usize,
     pub(super) rows: u64,
     pub(super) columns: u64,
+    /// Rows and columns of numbers in two dimensions, whichever way time runs.
+    pub(super) shape: Option<(u64, u64)>,
     /// Why the array cannot be a channel: its shape or type, and what is expected. An error only if it is chosen.
     pub(super) unusable: Option<(String, ArrayExpectation)>,
 }
@@ -39,17 +41,25 @@ impl ArrayInfo {
             [rows, columns] => (rows, columns),
             _ => return Self::unusable(name, text, ArrayExpectation::TwoDimensions),
         };
+        let shape = Some((rows, columns));
         if rows == 1 && columns > 1 {
-            return Self::unusable(name, text, ArrayExpectation::SamplesDownRows);
+            return Self {
+                shape,
+                ..Self::unusable(name, text, ArrayExpectation::SamplesDownRows)
+            };
         }
         if columns > MOST_COLUMNS {
-            return Self::unusable(name, text, ArrayExpectation::FewerColumns { most: MOST_COLUMNS });
+            return Self {
+                shape,
+                ..Self::unusable(name, text, ArrayExpectation::FewerColumns { most: MOST_COLUMNS })
+            };
         }
         Self {
             name,
             field_at: 0,
             rows,
             columns,
+            shape,
             unusable: None,
         }
     }
@@ -67,6 +77,7 @@ impl ArrayInfo {
             field_at: 0,
             rows: 0,
             columns: 1,
+            shape: None,
             unusable: Some((found, expected)),
         }
     }

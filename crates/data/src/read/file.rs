@@ -203,7 +203,7 @@ fn read_source(source: &Source, file: &str, options: &ReadOptions) -> Result<(He
     }
 }
 
-fn open(path: &Path, file: &str) -> Result<File, DataError> {
+pub(super) fn open(path: &Path, file: &str) -> Result<File, DataError> {
     let failed = |source: std::io::Error| match source.kind() {
         ErrorKind::NotFound => FileProblem::FileNotFound.of(file),
         _ => FileProblem::Io { source }.of(file),

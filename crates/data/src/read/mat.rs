@@ -142,6 +142,51 @@ impl MatFile {
         Ok(Box::new(body.take(u64::from(tag.bytes))))
     }
 
+    /// All numbers of array `index` column by column, whichever way time runs.
+    pub(super) fn read_all(&mut self, index: usize) -> Result<Vec<f64>, DataError> {
+        let (rows, columns) = self.arrays[index].shape.unwrap_or_default();
+        let one_column = (rows.saturating_mul(columns), 1);
+        Ok(self.decode(index, one_column, &[0])?.pop().unwrap_or_default())
+    }
+
+    /// The columns `wanted` of array `index`, taken to have this shape.
+    fn decode(
+        &mut self,
+        index: usize,
+        (rows, columns): (u64, u64),
+        wanted: &[usize],
+    ) -> Result<Vec<Vec<f64>>, DataError> {
+        let entry = self.entries[index];
+        let bytes = entry.bytes;
+        let big_endian = self.big_endian;
+        let decoded = self.open(&entry).and_then(|mut body| {
+            if let Some(field) = entry.field {
+                read_array_header(&mut body, big_endian)?;
+                read_field_names(&mut body, big_endian)?;
+                for _ in 0..field {
+                    let tag = read_tag(&mut body, big_endian)?;
+                    skip(&mut body, u64::from(tag.bytes))?;
+                }
+                read_tag(&mut body, big_endian)?;
+            }
+            read_array_header(&mut body, big_endian)?;
+            let tag = read_tag(&mut body, big_endian)?;
+            let kind = number_kind(tag.kind).ok_or_else(|| invalid("numbers of unknown type"))?;
+            let layout = Layout {
+                element: Element { kind, big_endian },
+                rows,
+                columns,
+                column_major: true,
+                justified_bytes: bytes,
+            };
+            match tag.small {
+                Some(data) => read_columns(&mut &data[..tag.bytes as usize], &layout, wanted),
+                None => read_columns(&mut body.take(u64::from(tag.bytes)), &layout, wanted),
+            }
+        });
+        decoded.map_err(|error| self.damaged(&error))
+    }
+
     fn damaged(&self, error: &io::Error) -> DataError {
         malformed(&self.file, format!("the file ends early or is damaged ({error})"))
     }
@@ -153,35 +198,8 @@ impl ArrayFile for MatFile {
     }
 
     fn read(&mut self, index: usize, wanted: &[usize]) -> Result<Vec<Vec<f64>>, DataError> {
-        let entry = self.entries[index];
-        let bytes = entry.bytes;
-        let big_endian = self.big_endian;
-        let columns = self.open(&entry).and_then(|mut body| {
-            if let Some(field) = entry.field {
-                read_array_header(&mut body, big_endian)?;
-                read_field_names(&mut body, big_endian)?;
-                for _ in 0..field {
-                    let tag = read_tag(&mut body, big_endian)?;
-                    skip(&mut body, u64::from(tag.bytes))?;
-                }
-                read_tag(&mut body, big_endian)?;
-            }
-            let (info, _) = read_array_header(&mut body, big_endian)?;
-            let tag = read_tag(&mut body, big_endian)?;
-            let kind = number_kind(tag.kind).ok_or_else(|| invalid("numbers of unknown type"))?;
-            let layout = Layout {
-                element: Element { kind, big_endian },
-                rows: info.rows,
-                columns: info.columns,
-                column_major: true,
-                justified_bytes: bytes,
-            };
-            match tag.small {
-                Some(data) => read_columns(&mut &data[..tag.bytes as usize], &layout, wanted),
-                None => read_columns(&mut body.take(u64::from(tag.bytes)), &layout, wanted),
-            }
-        });
-        columns.map_err(|error| self.damaged(&error))
+        let ArrayInfo { rows, columns, .. } = self.arrays[index];
+        self.decode(index, (rows, columns), wanted)
     }
 }
 

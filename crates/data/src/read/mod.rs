@@ -17,6 +17,7 @@ mod sheet;
 mod table;
 mod text;
 mod times;
+mod whole;
 
 pub(crate) use columns::closest;
 pub use file::read;
@@ -25,3 +26,4 @@ pub(crate) use header::split_unit;
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};
 pub(crate) use table::timed_experiments;
 pub use table::{SAME_STEP, TimedTable};
+pub use whole::{NumericArray, read_mat_arrays};

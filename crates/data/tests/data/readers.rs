@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, load, read};
+use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, load, read, read_mat_arrays};
 
 use crate::{fixture, names};
 
@@ -177,4 +177,27 @@ fn a_time_series_is_read_with_an_empty_input_list() {
     };
     let dataset = read_text("a.csv", "u,y\n1,2\n", &options);
     assert!(dataset.inputs().is_empty());
+}
+
+#[test]
+fn arrays_of_matlab_files_are_read_whole_whichever_way_they_lie() {
+    let read = |file: &str, names: &[&str]| read_mat_arrays(&fixture(file), names);
+    let rows = read("rows.mat", &["y", "u"]).expect("reads");
+    assert_eq!((rows[0].rows, rows[0].columns), (1, 6));
+    assert_eq!(rows[0].vector(), Some([0.0, 1.0, 4.0, 9.0, 16.0, 25.0].as_slice()));
+    let plain = read("plain.mat", &["u"]).expect("reads");
+    assert_eq!((plain[0].rows, plain[0].columns, plain[0].vector()), (6, 2, None));
+    assert_eq!(plain[0].row(2), [2.0, -1.0]);
+    let message = |file: &str, name: &str| read(file, &[name]).expect_err("refused").to_string();
+    assert!(
+        message("plain.mat", "v").contains("'v'"),
+        "{}",
+        message("plain.mat", "v")
+    );
+    assert!(
+        message("plain.mat", "note").contains("note"),
+        "{}",
+        message("plain.mat", "note")
+    );
+    assert!(message("complex.mat", "y").contains("complex"));
 }

@@ -3,10 +3,10 @@
 use intervalid_data::{InitialState, Lags, WindowConfig};
 use serde::{Deserialize, Serialize};
 
-use super::{FitConfig, MarginActivation, Strategy};
+use super::{Feedback, FitConfig, MarginActivation, Strategy};
 use crate::kind::{ModelKind, Precision};
 use crate::train::loss::QuantileLevel;
-use crate::train::optim::Schedule;
+use crate::train::optim::{GradNormOptimiser, Schedule};
 
 /// Declares the keys, and copies each from and to the field after its `=`.
 macro_rules! flat {
@@ -75,6 +75,8 @@ flat! {
     precision: Precision = precision,
     seed: u64 = seed,
     states: Option<usize> = network.states,
+    gradnorm_optimiser: GradNormOptimiser = interval.gradnorm_optimiser,
+    feedback: Feedback = gaussian.feedback,
 }
 
 impl Default for FlatConfig {
@@ -130,12 +132,14 @@ mod tests {
                 miss_factor: 0.7,
                 gradnorm_beta: 0.14,
                 gradnorm_rate: 0.15,
+                gradnorm_optimiser: GradNormOptimiser::Adam,
             },
             gaussian: GaussianConfig {
                 prior_std: 0.16,
                 dropout: 0.17,
                 members: 16,
                 samples: 17,
+                feedback: Feedback::Own,
             },
         }
     }
@@ -148,7 +152,8 @@ mod tests {
         r#""epochs":11,"margin_epochs":12,"batch":13,"margin_batch":14,"margin_rate":0.6,"margin_schedule":"cosine","#,
         r#""miss_factor":0.7,"weight_decay":0.8,"weight_noise":0.9,"averaging":0.11,"learning_rate":0.12,"#,
         r#""schedule":"constant","gradient_clip":0.13,"patience":15,"gradnorm_beta":0.14,"gradnorm_rate":0.15,"#,
-        r#""prior_std":0.16,"dropout":0.17,"members":16,"samples":17,"precision":"f64","seed":18,"states":19}"#,
+        r#""prior_std":0.16,"dropout":0.17,"members":16,"samples":17,"precision":"f64","seed":18,"states":19,"#,
+        r#""gradnorm_optimiser":"adam","feedback":"own"}"#,
     );
 
     #[test]

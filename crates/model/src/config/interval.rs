@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::train::loss::QuantileLevel;
-use crate::train::optim::Schedule;
+use crate::train::optim::{GradNormOptimiser, Schedule};
 
 /// How θ and Δ are trained (docs/method.md, section 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,7 @@ impl MarginActivation {
 /// | `miss_factor` | | 1 | > 0, below 1/(1-α) |
 /// | `gradnorm_beta` | β | 0.1 | ≥ 0 |
 /// | `gradnorm_rate` | | 0.005 | > 0 |
+/// | `gradnorm_optimiser` | | gradient (paper: adam) | gradient, adam |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalConfig {
     /// Training strategy.
@@ -94,6 +95,8 @@ pub struct IntervalConfig {
     pub gradnorm_beta: f64,
     /// GradNorm's step size.
     pub gradnorm_rate: f64,
+    /// How GradNorm's scales are moved. Model files of version 0.1 do not say, and meant plain steps.
+    pub gradnorm_optimiser: GradNormOptimiser,
 }
 
 impl Default for IntervalConfig {
@@ -113,6 +116,7 @@ impl Default for IntervalConfig {
             miss_factor: 1.0,
             gradnorm_beta: 0.1,
             gradnorm_rate: 5e-3,
+            gradnorm_optimiser: GradNormOptimiser::Gradient,
         }
     }
 }

@@ -11,7 +11,7 @@ mod training;
 
 pub use checked::CheckedConfig;
 pub use fit::FitConfig;
-pub use gaussian::GaussianConfig;
+pub use gaussian::{Feedback, GaussianConfig};
 pub use interval::{IntervalConfig, MarginActivation, Strategy};
 pub use network::NetworkConfig;
 pub use training::TrainingConfig;

@@ -9,9 +9,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::band::calibration::Scaling;
 use crate::band::horizon::HorizonScales;
+use crate::config::Feedback;
 use crate::error::{ModelError, Result};
 use crate::family::body::ParameterSets;
-use crate::kind::{ModelKind, Precision};
+use crate::kind::{Method, ModelKind, Precision};
 use crate::model::Model;
 
 /// What decides a model's numbers besides its parameters; numbers in JSON read back to the bit.
@@ -34,6 +35,9 @@ struct Identity<'a> {
     normaliser: &'a Normaliser,
     calibration: Option<&'a [Scaling]>,
     half_width: &'a [f64],
+    /// Of baselines whose networks feed themselves, so that the others keep their identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<Feedback>,
     #[serde(skip_serializing_if = "Option::is_none")]
     horizons: Option<&'a HorizonScales>,
 }
@@ -46,6 +50,7 @@ impl Model {
     /// If a number of the model has no JSON form, which no model of ours has.
     pub fn fingerprint(&self) -> Result<String> {
         let (config, interface) = (self.config(), self.interface());
+        let is_baseline = !matches!(config.model.method(), Method::Interval | Method::Linear);
         let identity = Identity {
             fingerprint: 2,
             model: config.model,
@@ -55,6 +60,7 @@ impl Model {
             linear_path: config.network.linear_path,
             states: (config.model == ModelKind::Iss).then_some(config.network.states_or_default()),
             initial: config.initial,
+            feedback: Some(config.gaussian.feedback).filter(|feedback| is_baseline && *feedback == Feedback::Own),
             coverage: config.coverage,
             inputs: &interface.inputs,
             outputs: &interface.outputs,

@@ -16,7 +16,7 @@ use crate::simulate::recursion_maps::MapsRecursion;
 ///
 /// Bounds of a network that feeds intervals back contain all free runs of the networks inside the margins, each on its
 /// *own* outputs and states (in exact arithmetic; here up to rounding). They widen with every step and may diverge, so
-/// they are for analysis; the calibrated band of the model is `Recentred`.
+/// they are for analysis. A model's calibration applies to all modes alike; it was found for `Recentred`, the band of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecursionMode {
     /// Nothing: each step starts from the crisp regressor and the crisp states, as in training. The band of
@@ -354,8 +354,10 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use crate::band::calibration::{Calibration, Scaling};
     use crate::family::body::OfPrecision;
     use crate::fixtures::{Recipe, TestModel, recipes};
+    use crate::model::Model;
 
     fn simulate<T: OfPrecision>(model: &TestModel<T>, recipe: &Recipe, samples: usize, mode: RecursionMode) -> Band {
         let (dataset, part) = recipe.dataset(samples);
@@ -390,6 +392,44 @@ mod tests {
             let one = simulate(&model, &recipe, 100, RecursionMode::KStep(1));
             let recentred = simulate(&model, &recipe, 100, RecursionMode::Recentred);
             assert_near(&one, &recentred, 200.0 * f64::from(f32::EPSILON));
+        }
+    }
+
+    #[test]
+    fn calibration_applies_to_every_mode() {
+        for recipe in recipes(0.01).into_iter().filter(|recipe| recipe.outputs == 1) {
+            let model = recipe.model::<f64>();
+            let (dataset, part) = recipe.dataset(60);
+            let scaling = Scaling {
+                lower: 2.0,
+                upper: 3.0,
+                floor: 0.1,
+                spread: None,
+            };
+            let calibration = Calibration {
+                outputs: vec![scaling],
+                level: 0.9,
+                blocks: 1,
+                cuts: 0,
+                samples: 60,
+                effective_samples: 60.0,
+                block_coverage: vec![0.9],
+                cut_coverage: Vec::new(),
+                expected: None,
+            };
+            let plain = model.to_model();
+            let calibrated = plain.clone().calibrated(Some(calibration)).unwrap();
+            let one = |model: &Model, mode| model.simulate_with(&dataset, &part, mode).unwrap().remove(0);
+            let [recentred, k_step] =
+                [RecursionMode::Recentred, RecursionMode::KStep(1)].map(|mode| one(&calibrated, mode));
+            assert_near(&k_step, &recentred, 1e-9);
+            assert_eq!(recentred, calibrated.simulate(&dataset, &part).unwrap().remove(0));
+            let full = one(&calibrated, RecursionMode::Full);
+            assert_ne!(
+                full,
+                one(&plain, RecursionMode::Full),
+                "the full recursion is calibrated as well"
+            );
         }
     }
 

@@ -11,7 +11,7 @@ use super::state::{Best, Mean, State};
 use crate::error::{FileKind, ModelError, Result};
 use crate::file::tensors::{TensorReader, TensorWriter};
 use crate::train::margin::RawMargins;
-use crate::train::optim::{Adam, GradNorm};
+use crate::train::optim::{Adam, GradNorm, GradNormOptimiser};
 
 /// Grows with every change of the file's content.
 const FORMAT: u32 = 2;
@@ -91,7 +91,14 @@ pub(super) fn write<T: Real>(path: &Path, problem: &Problem<T>, state: &State<T>
     };
     let losses = state.gradnorm.initial_losses.unwrap_or_default();
     let [s_mse, s_rqr] = state.gradnorm.scales;
-    scalars("gradnorm", &[s_mse, s_rqr, losses[0], losses[1]]);
+    let moments = state.gradnorm.adam.as_ref().map_or([0.0; 5], |adam| {
+        let steps = adam.steps as f64;
+        [steps, adam.first[0], adam.first[1], adam.second[0], adam.second[1]]
+    });
+    scalars(
+        "gradnorm",
+        &[&[s_mse, s_rqr, losses[0], losses[1]], &moments[..]].concat(),
+    );
     scalars("best_loss", &[state.best.as_ref().map_or(f64::NAN, |best| best.loss)]);
     scalars(
         "finished_losses",
@@ -168,7 +175,8 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
             },
         }),
     };
-    let gradnorm = scalars("gradnorm", 4)?;
+    let gradnorm = scalars("gradnorm", 9)?;
+    let with_adam = problem.config.interval.gradnorm_optimiser == GradNormOptimiser::Adam;
     let rows = scalars("history", header.history.len() * HISTORY_COLUMNS)?;
     let history = header
         .history
@@ -216,6 +224,11 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
             initial_losses: header.has_initial_losses.then(|| [gradnorm[2], gradnorm[3]]),
             beta: problem.config.interval.gradnorm_beta,
             rate: problem.config.interval.gradnorm_rate,
+            adam: with_adam.then(|| Adam {
+                steps: gradnorm[4] as u64,
+                first: gradnorm[5..7].to_vec(),
+                second: gradnorm[7..9].to_vec(),
+            }),
         },
         mean,
         best,

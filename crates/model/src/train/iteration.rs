@@ -11,7 +11,7 @@ use crate::network::{
 };
 use crate::train::loss::{RqrW, mean_squared_error};
 use crate::train::margin::RawMargins;
-use crate::train::optim::{Adam, GradNorm, clip};
+use crate::train::optim::{Adam, GradNorm, GradNormOptimiser, clip};
 
 /// Gradient of L_MSE with respect to θ over a batch of windows.
 pub(super) struct Crisp<T> {
@@ -259,7 +259,7 @@ impl IterationBench {
                 })
                 .collect(),
             adam: core::array::from_fn(|_| Adam::new(theta.len())),
-            gradnorm: GradNorm::new(0.1, 5e-3),
+            gradnorm: GradNorm::new(0.1, 5e-3, GradNormOptimiser::Adam),
             config: FitConfig { lags, ..config },
             theta,
             raw,

@@ -122,9 +122,10 @@ pub(super) fn validate_likelihood<T: Real>(problem: &Problem<T>, theta: &[T]) ->
         }
         Method::Ensemble | Method::Interval | Method::Linear => Predictive::new(architecture, [theta], None),
     };
+    let start = (config.initial, config.gaussian.feedback);
     let (mut squares, mut nll, mut count) = (0.0, 0.0, 0.0);
     for &window in &problem.validation {
-        let moments = predictive.simulate(&problem.scaled, window, config.initial, &mut draws);
+        let moments = predictive.simulate(&problem.scaled, window, start, &mut draws);
         if moments.diverged_at.is_some() {
             return [f64::INFINITY; 2];
         }

@@ -77,7 +77,7 @@ impl<T: Real> Worker<T> {
                     }
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
-                    state.average(config.training.averaging);
+                    state.average(config.training.averaging, config.interval.margin);
                     count([Some(loss), None]);
                 }
             }
@@ -103,7 +103,7 @@ impl<T: Real> Worker<T> {
                     if !update_margins(state, &mut work.margin_gradients, config.training.gradient_clip, rate) {
                         return None;
                     }
-                    state.average(config.training.averaging);
+                    state.average(config.training.averaging, config.interval.margin);
                     count(losses.map(Some));
                 }
             }
@@ -116,7 +116,7 @@ impl<T: Real> Worker<T> {
                     {
                         return None;
                     }
-                    state.average(config.training.averaging);
+                    state.average(config.training.averaging, config.interval.margin);
                     count([None, Some(loss)]);
                 }
             }
@@ -130,7 +130,7 @@ impl<T: Real> Worker<T> {
                     }
                     state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
-                    state.average(config.training.averaging);
+                    state.average(config.training.averaging, config.interval.margin);
                     count([None, Some(loss)]);
                 }
             }

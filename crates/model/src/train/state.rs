@@ -6,6 +6,7 @@ use intervalid_interval::Real;
 
 use super::info::{EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
 use super::problem::Problem;
+use crate::config::MarginActivation;
 use crate::error::{ModelError, Result};
 use crate::train::margin::RawMargins;
 use crate::train::optim::{Adam, GradNorm};
@@ -25,6 +26,44 @@ pub(super) struct Mean<T> {
     pub(super) theta: Vec<T>,
     pub(super) raw: RawMargins<T>,
     pub(super) iterations: u64,
+}
+
+impl<T: Real> Mean<T> {
+    fn starting_at(theta: &[T], raw: &RawMargins<T>, margin: MarginActivation) -> Self {
+        let side = |raw: &[T]| raw.iter().map(|&raw| averaged(raw, margin)).collect();
+        Self {
+            theta: theta.to_vec(),
+            raw: RawMargins {
+                lower: side(&raw.lower),
+                upper: side(&raw.upper),
+            },
+            iterations: 0,
+        }
+    }
+
+    /// Moves the means towards an iterate. The decay grows from 1/11 to its value, so that the start of a stage is soon forgotten.
+    fn take(&mut self, theta: &[T], raw: &RawMargins<T>, margin: MarginActivation, decay: f64) {
+        self.iterations += 1;
+        let age = self.iterations as f64;
+        let share = T::of(1.0 - decay.min(age / (age + 10.0)));
+        let move_to = |means: &mut [T], now: &[T], value: &dyn Fn(T) -> T| {
+            for (mean, &now) in means.iter_mut().zip(now) {
+                *mean += share * (value(now) - *mean);
+            }
+        };
+        move_to(&mut self.theta, theta, &|theta| theta);
+        let side = |raw: T| averaged(raw, margin);
+        move_to(&mut self.raw.lower, &raw.lower, &side);
+        move_to(&mut self.raw.upper, &raw.upper, &side);
+    }
+}
+
+/// What of a raw margin is averaged: under `abs` its size, since one that changes its sign would average to nothing.
+fn averaged<T: Real>(raw: T, margin: MarginActivation) -> T {
+    match margin {
+        MarginActivation::Abs => raw.abs(),
+        MarginActivation::Relu => raw,
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +98,7 @@ impl<T: Real> State<T> {
             gradnorm: GradNorm::new(
                 problem.config.interval.gradnorm_beta,
                 problem.config.interval.gradnorm_rate,
+                problem.config.interval.gradnorm_optimiser,
             ),
             mean: None,
             best: None,
@@ -69,30 +109,12 @@ impl<T: Real> State<T> {
     }
 
     /// Takes the present iterate into the means; a `decay` of zero keeps none.
-    ///
-    /// The decay grows from 1/11 to its value, so that the start of a stage is soon forgotten.
-    pub(super) fn average(&mut self, decay: f64) {
-        if decay <= 0.0 {
-            return;
-        }
-        let (theta, raw) = (&self.theta, &self.raw);
-        let mean = self.mean.get_or_insert_with(|| Mean {
-            theta: theta.clone(),
-            raw: raw.clone(),
-            iterations: 0,
-        });
-        mean.iterations += 1;
-        let age = mean.iterations as f64;
-        let share = T::of(1.0 - decay.min(age / (age + 10.0)));
-        let sides = [
-            (&mut mean.theta, theta),
-            (&mut mean.raw.lower, &raw.lower),
-            (&mut mean.raw.upper, &raw.upper),
-        ];
-        for (mean, now) in sides {
-            for (mean, &now) in mean.iter_mut().zip(now) {
-                *mean += share * (now - *mean);
-            }
+    pub(super) fn average(&mut self, decay: f64, margin: MarginActivation) {
+        if decay > 0.0 {
+            let mean = self
+                .mean
+                .get_or_insert_with(|| Mean::starting_at(&self.theta, &self.raw, margin));
+            mean.take(&self.theta, &self.raw, margin, decay);
         }
     }
 
@@ -200,4 +222,31 @@ fn initial_margins<T: Real>(problem: &Problem<T>, theta: &[T]) -> RawMargins<T> 
         };
     }
     RawMargins::initial(&problem.config.interval, &problem.layout, theta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_that_changes_its_sign_keeps_its_size_under_abs() {
+        let raw = |value: f64| RawMargins {
+            lower: vec![value],
+            upper: vec![-value],
+        };
+        let mean_after = |margin: MarginActivation| {
+            let mut mean = Mean::starting_at(&[1.0], &raw(0.5), margin);
+            for step in 0..400 {
+                let sign = if step % 2 == 0 { -1.0 } else { 1.0 };
+                mean.take(&[2.0], &raw(0.5 * sign), margin, 0.9);
+            }
+            mean
+        };
+        let abs = mean_after(MarginActivation::Abs);
+        assert!((abs.raw.lower[0] - 0.5).abs() < 1e-12 && (abs.raw.upper[0] - 0.5).abs() < 1e-12);
+        assert!((abs.theta[0] - 2.0).abs() < 1e-6, "parameters are averaged as they are");
+        // Under relu a negative value means no margin, so that its mean may be small.
+        let relu = mean_after(MarginActivation::Relu);
+        assert!(relu.raw.lower[0].abs() < 0.05, "{}", relu.raw.lower[0]);
+    }
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use intervalid_data::{Dataset, LinearSystem, ReadOptions, Split, SplitFractions, load};
 use intervalid_model::{
-    Control, FitConfig, FitOptions, Method, Model, ModelKind, Precision, Progress, Strategy, evaluate, fit_cascades,
+    Control, Feedback, FitConfig, FitOptions, Method, Model, ModelKind, Precision, Progress, Strategy, evaluate,
+    fit_cascades,
 };
 
 use crate::training::small;
@@ -76,6 +77,39 @@ fn another_coverage_is_another_width_around_the_same_simulation() {
     assert!(model.at_coverage(95.0).is_err());
     let (arx, _) = Model::fit(&dataset, &split, &quick(ModelKind::Arx), FitOptions::default()).unwrap();
     assert!(arx.at_coverage(0.95).is_err());
+}
+
+/// Members that see their own outputs drift apart; where they see their mean, their spread cannot grow.
+#[test]
+fn members_that_feed_themselves_spread_more() {
+    let (dataset, split) = hair_dryer();
+    for kind in [ModelKind::EnsembleNode, ModelKind::Bnode, ModelKind::DropoutLstm] {
+        let config = quick(kind).with(|config| config.gaussian.samples = 10);
+        let width = |feedback: Feedback| {
+            let config = config.clone().with(|config| config.gaussian.feedback = feedback);
+            let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
+            let bands = model.simulate(&dataset, &split.test).unwrap();
+            assert_eq!(bands[0].diverged_at, None);
+            let again = Model::from_bytes(model.to_bytes().unwrap()).unwrap();
+            assert_eq!(
+                again.simulate(&dataset, &split.test).unwrap(),
+                bands,
+                "a saved {kind} does the same"
+            );
+            let widths = bands[0].upper[0].iter().zip(&bands[0].lower[0]);
+            widths.map(|(upper, lower)| upper - lower).sum::<f64>()
+        };
+        let [own, mean] = [Feedback::Own, Feedback::Mean].map(width);
+        assert!(own > mean, "{kind}: {own} {mean}");
+    }
+    // One network is its own mean.
+    let single = quick(ModelKind::EnsembleNode).with(|config| config.gaussian.members = 1);
+    let bands = [Feedback::Own, Feedback::Mean].map(|feedback| {
+        let config = single.clone().with(|config| config.gaussian.feedback = feedback);
+        let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
+        model.simulate(&dataset, &split.test).unwrap()
+    });
+    assert_eq!(bands[0], bands[1]);
 }
 
 /// y = stable linear system + white output noise of known size: σ must come out near it, and the band must cover.

@@ -41,6 +41,7 @@ class _IntervalNetwork(Estimator):
         weight_noise: float | None = None,
         gradnorm_beta: float | None = None,
         gradnorm_rate: float | None = None,
+        gradnorm_optimiser: str | None = None,
         linear_path: bool | None = None,
         lag_search: bool | None = None,
         precision: str = "f32",
@@ -81,6 +82,7 @@ class _IntervalNetwork(Estimator):
         self.weight_noise = weight_noise
         self.gradnorm_beta = gradnorm_beta
         self.gradnorm_rate = gradnorm_rate
+        self.gradnorm_optimiser = gradnorm_optimiser
         self.linear_path = linear_path
         self.lag_search = lag_search
         self.precision = precision
@@ -112,6 +114,7 @@ class _BayesianNetwork(Estimator):
         averaging: float | None = None,
         prior_std: float | None = None,
         samples: int | None = None,
+        feedback: str | None = None,
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
@@ -137,6 +140,7 @@ class _BayesianNetwork(Estimator):
         self.averaging = averaging
         self.prior_std = prior_std
         self.samples = samples
+        self.feedback = feedback
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
@@ -167,6 +171,7 @@ class _DropoutNetwork(Estimator):
         averaging: float | None = None,
         dropout: float | None = None,
         samples: int | None = None,
+        feedback: str | None = None,
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
@@ -192,6 +197,7 @@ class _DropoutNetwork(Estimator):
         self.averaging = averaging
         self.dropout = dropout
         self.samples = samples
+        self.feedback = feedback
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
@@ -221,6 +227,7 @@ class _EnsembleNetwork(Estimator):
         weight_decay: float | None = None,
         averaging: float | None = None,
         members: int | None = None,
+        feedback: str | None = None,
         lag_search: bool | None = None,
         precision: str = "f32",
         seed: int = 1,
@@ -245,6 +252,7 @@ class _EnsembleNetwork(Estimator):
         self.weight_decay = weight_decay
         self.averaging = averaging
         self.members = members
+        self.feedback = feedback
         self.lag_search = lag_search
         self.precision = precision
         self.seed = seed
@@ -283,7 +291,7 @@ class IntervalNODE(_IntervalNetwork):
         Training: epochs of each stage, windows per mini-batch, step size, "constant", "step" or "cosine", (length, step) of the
         windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
     width_penalty, level, margin_hidden, margin_output, margin_floor, margin_epochs, margin_batch, margin_rate, \
-margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate
+margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate, gradnorm_optimiser
         The band's loss and the training of margins; see the tables of ``IntervalConfig`` and ``TrainingConfig`` in
         the Rust documentation.
     linear_path : bool

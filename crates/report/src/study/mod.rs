@@ -52,8 +52,8 @@ pub fn study_page(folder: &Path) -> Result<Page> {
             count(spec.coverages.len(), "coverage"),
             count(spec.seeds.len(), "seed"),
         ),
-        "Numbers are of the test part, mean ± sample standard deviation over the seeds, in the units of the paper. This page \
-         shows what the study recorded; nothing was computed again."
+        "Numbers are of the test part, mean ± sample standard deviation over the seeds, those of the paper's data sets in its units. This \
+         page shows what the study recorded; nothing was computed again."
             .to_owned(),
     ];
     let mut cautions = Vec::new();

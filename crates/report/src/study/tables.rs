@@ -9,6 +9,8 @@ use super::groups::group_id;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableView {
     pub(crate) title: String,
+    /// What interval networks were trained for, where that is not what was asked.
+    pub(crate) trained_for: Vec<String>,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<RowView>,
 }
@@ -57,15 +59,30 @@ pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
             RowView {
                 dataset: row.dataset.clone(),
                 span: if is_first { same.count() } else { 0 },
-                metric: row.metric.label().to_owned(),
+                metric: row.metric.label(&row.dataset).to_owned(),
                 cells: cells.collect(),
             }
         });
         TableView {
             title: format!("{}, coverage {}", table.kind.title(), table.coverage),
+            trained_for: trained_for(table),
             columns: table.columns.iter().map(|column| column.label.clone()).collect(),
             rows: rows.collect(),
         }
     };
     tables.tables.iter().map(view).collect()
+}
+
+/// One sentence per data set whose networks were trained for more than was asked.
+fn trained_for(table: &intervalid_study::Table) -> Vec<String> {
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let one = |entry: &intervalid_study::TrainedFor| {
+        let named = entry.coverages.iter().zip(&table.columns);
+        let raised: Vec<String> = named
+            .filter(|(coverage, _)| (*coverage - table.coverage).abs() > 1e-9)
+            .map(|(coverage, column)| format!("{} for {}", column.label, percent(*coverage)))
+            .collect();
+        (!raised.is_empty()).then(|| format!("{}: {}", entry.dataset, raised.join(", ")))
+    };
+    table.trained_for.iter().filter_map(one).collect()
 }

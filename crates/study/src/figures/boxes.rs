@@ -55,7 +55,7 @@ pub fn seed_boxes(spec: &Spec, runs: &[RunRecord]) -> Vec<SeedBoxes> {
             let panel = |&metric: &TableMetric| BoxPanel {
                 title: match metric {
                     TableMetric::Picp => "PICP - asked (points)".to_owned(),
-                    metric => metric.label().to_owned(),
+                    metric => metric.label(dataset).to_owned(),
                 },
                 groups: models.iter().map(|cell| group(metric, cell, &shown)).collect(),
                 target: (metric == TableMetric::Picp).then(|| Target {
@@ -102,7 +102,7 @@ fn group(metric: TableMetric, cell: &Cell, runs: &[&RunRecord]) -> BoxGroup {
         0.0
     };
     let own = runs.iter().filter(|run| labels::of(&run.cell) == label);
-    let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.all)? - asked));
+    let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.all, &run.cell.dataset)? - asked));
     let (strategy, margin) = (cell.strategy, cell.margin);
     BoxGroup {
         values: values.collect(),

@@ -8,19 +8,25 @@ use crate::record::RunRecord;
 /// As the paper names its models: `C-ILSTM-1`, with 1 for relu and 2 for abs; baselines by their own names.
 #[must_use]
 pub fn of(cell: &Cell) -> String {
-    let strategy = match cell.strategy {
+    name(cell.model, cell.strategy, cell.margin)
+}
+
+/// As [`of`], of a model that is no cell of a study.
+#[must_use]
+pub fn name(model: ModelKind, strategy: Option<Strategy>, margin: Option<MarginActivation>) -> String {
+    let strategy = match strategy {
         Some(Strategy::Cascade) => "C-",
         Some(Strategy::Joint) => "J-",
         None => "",
     };
-    let margin = match cell.margin {
+    let margin = match margin {
         Some(MarginActivation::Relu) => "-1",
         Some(MarginActivation::Abs) => "-2",
         None => "",
     };
-    let name = match cell.model {
+    let name = match model {
         ModelKind::Inode | ModelKind::Ilstm | ModelKind::Iss | ModelKind::Arx | ModelKind::Bnode | ModelKind::Blstm => {
-            cell.model.name().to_uppercase()
+            model.name().to_uppercase()
         }
         ModelKind::DropoutNode => "MC-NODE".to_owned(),
         ModelKind::DropoutLstm => "MC-LSTM".to_owned(),

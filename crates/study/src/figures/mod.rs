@@ -13,7 +13,7 @@ use crate::store::Store;
 
 pub use boxes::{SeedBoxes, box_plots, seed_boxes};
 pub use elasticity::{elasticity_bars, elasticity_heat_maps};
-pub use labels::of as model_label;
+pub use labels::{name as model_name, of as model_label};
 pub use snapshots::snapshots;
 
 /// The data set whose elasticity the paper shows.

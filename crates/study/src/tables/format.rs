@@ -53,11 +53,13 @@ impl StudyTables {
     fn csv(&self) -> String {
         let mut text = String::from(
             "table,dataset,model,strategy,margin,coverage,metric,mean,std,seeds,published_mean,published_std,mark,missing,\
-             failed,diverged\n",
+             failed,diverged,trained_for\n",
         );
         for table in &self.tables {
             for row in &table.rows {
-                for (column, cell) in table.columns.iter().zip(&row.cells) {
+                let trained_for = table.trained_for.iter().find(|entry| entry.dataset == row.dataset);
+                for (index, (column, cell)) in table.columns.iter().zip(&row.cells).enumerate() {
+                    let trained_for = trained_for.and_then(|entry| entry.coverages.get(index).copied());
                     let fields = [
                         table.kind.id().to_owned(),
                         quote_csv(&row.dataset).into_owned(),
@@ -75,6 +77,7 @@ impl StudyTables {
                         cell.missing.to_string(),
                         cell.failed.to_string(),
                         cell.diverged.to_string(),
+                        optional(trained_for),
                     ];
                     writeln!(text, "{}", fields.join(",")).expect("writing to a string");
                 }
@@ -97,23 +100,25 @@ impl super::build::TableKind {
 }
 
 impl Mark {
-    /// ✓, ~ or ✗.
+    /// ✓, ~, ✗ or the word `wide`.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Better => "✓",
             Self::Within => "~",
             Self::Worse => "✗",
+            Self::Wide => "wide",
         }
     }
 
-    /// `better`, `within` or `worse`.
+    /// `better`, `within`, `worse` or `wide`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Better => "better",
             Self::Within => "within",
             Self::Worse => "worse",
+            Self::Wide => "wide",
         }
     }
 }
@@ -132,8 +137,11 @@ impl TableCell {
     /// Ours as `mean ± std`; a dash if no run has a value.
     #[must_use]
     pub fn ours_text(&self) -> String {
-        self.ours
-            .map_or_else(|| "–".to_owned(), |ours| mean_std(ours.mean, ours.std, " ± "))
+        match self.ours {
+            None => "–".to_owned(),
+            Some(ours) if self.has_own_unit => own_unit(ours.mean, ours.std, " ± "),
+            Some(ours) => mean_std(ours.mean, ours.std, " ± "),
+        }
     }
 
     /// The paper's as `mean ± std`.
@@ -171,6 +179,18 @@ pub(crate) fn mean_std(mean: f64, std: Option<f64>, plus_minus: &str) -> String 
     match std {
         Some(std) => format!("{}{plus_minus}{}", number(mean), number(std)),
         None => number(mean),
+    }
+}
+
+/// `mean ± std` with four digits of the mean: one's own data may be in any unit.
+pub(crate) fn own_unit(mean: f64, std: Option<f64>, plus_minus: &str) -> String {
+    let digits = match mean.abs() {
+        0.0 => 2,
+        size => (3.0 - size.log10().floor()).clamp(0.0, 12.0) as usize,
+    };
+    match std {
+        Some(std) => format!("{mean:.digits$}{plus_minus}{std:.digits$}"),
+        None => format!("{mean:.digits$}"),
     }
 }
 

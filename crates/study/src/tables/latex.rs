@@ -1,8 +1,8 @@
 //! Tables in LaTeX; the document needs `booktabs`.
 
 use super::build::{Mark, StudyTables, Table, TableCell};
-use super::format::mean_std;
-use crate::published::TableMetric;
+use super::format::{mean_std, own_unit};
+use crate::published::{TableMetric, is_in_paper};
 
 impl StudyTables {
     pub(crate) fn latex(&self) -> String {
@@ -28,7 +28,7 @@ impl Table {
             self.coverage
         );
         let published = if self.has_published() {
-            " In brackets: published. $^+$ at least as good, $^\\sim$ within one published standard deviation, $^-$ worse."
+            " In brackets: published. $^+$ at least as good, $^\\sim$ within one published standard deviation, $^-$ worse; PICP: $^+$ within two points, wide above."
         } else {
             ""
         };
@@ -51,7 +51,7 @@ impl Table {
             let cells: Vec<String> = row.cells.iter().map(TableCell::latex).collect();
             text += &format!(
                 "{dataset} & {} & {} \\\\\n",
-                metric_label(row.metric),
+                metric_label(row.metric, &row.dataset),
                 cells.join(" & ")
             );
         }
@@ -62,6 +62,7 @@ impl Table {
 impl TableCell {
     fn latex(&self) -> String {
         let mut text = match self.ours {
+            Some(ours) if self.has_own_unit => format!("${}$", own_unit(ours.mean, ours.std, " \\pm ")),
             Some(ours) => format!("${}$", mean_std(ours.mean, ours.std, " \\pm ")),
             None => "--".to_owned(),
         };
@@ -70,6 +71,7 @@ impl TableCell {
                 Mark::Better => "$^+$",
                 Mark::Within => "$^\\sim$",
                 Mark::Worse => "$^-$",
+                Mark::Wide => " (wide)",
             };
         }
         if let Some(published) = self.published {
@@ -83,8 +85,9 @@ impl TableCell {
     }
 }
 
-fn metric_label(metric: TableMetric) -> &'static str {
+fn metric_label(metric: TableMetric, dataset: &str) -> &'static str {
     match metric {
+        TableMetric::Rmse if !is_in_paper(dataset) => "RMSE",
         TableMetric::Rmse => "$100\\cdot$RMSE",
         TableMetric::Picp => "PICP (\\%)",
         TableMetric::Pinaw => "$100\\cdot$PINAW",

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::build::{StudyTables, Table, TableCell};
+use crate::published::TableMetric;
 
 impl StudyTables {
     pub(crate) fn markdown(&self) -> String {
@@ -16,8 +17,8 @@ impl StudyTables {
         .expect("writing to a string");
         text += " CWC = PINAW·(1 + [PICP < α]·e^(-25(PICP-α))); for it, RMSE and PINAW lower is better.\n";
         if self.tables.iter().any(Table::has_published) {
-            text += "After the slash: the published value. ✓ at least as good as its mean (PICP: reaches the coverage or is \
-                     at least as close to it), ~ within one published standard deviation of it, ✗ worse.\n";
+            text += "After the slash: the published value. ✓ at least as good as its mean, ~ within one published standard deviation \
+                     of it, ✗ worse; PICP: ✓ within two points of the coverage, wide above that.\n";
         }
         for table in &self.tables {
             text += &table.markdown();
@@ -44,7 +45,16 @@ impl Table {
         }
         text += &format!("\n|---|---|{}\n", "---|".repeat(self.columns.len()));
         for row in &self.rows {
-            text += &format!("| {} | {} |", escaped(&row.dataset), row.metric.label());
+            if row.metric == TableMetric::ALL[0]
+                && let Some(entry) = self.trained_for.iter().find(|entry| entry.dataset == row.dataset)
+            {
+                text += &format!("| {} | trained for % |", escaped(&row.dataset));
+                for coverage in &entry.coverages {
+                    text += &format!(" {} |", percent(*coverage));
+                }
+                text.push('\n');
+            }
+            text += &format!("| {} | {} |", escaped(&row.dataset), row.metric.label(&row.dataset));
             for cell in &row.cells {
                 text += &format!(" {} |", cell.markdown());
             }
@@ -71,8 +81,14 @@ impl TableCell {
     }
 }
 
+/// A share in per cent, with one decimal where it needs one.
+pub(super) fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
 /// A path or a title may hold what Markdown takes for a column or an emphasis.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     ['\\', '|', '*', '_', '`', '<']
         .into_iter()

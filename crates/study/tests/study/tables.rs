@@ -89,7 +89,12 @@ fn tables_have_the_papers_layout_and_hand_computed_numbers() {
     let labels: Vec<&str> = cascade.columns.iter().map(|column| column.label.as_str()).collect();
     assert_eq!(
         labels,
-        ["ilstm-1 (relu)", "ilstm-2 (abs)", "inode-1 (relu)", "inode-2 (abs)"]
+        [
+            "C-ILSTM-1 (relu)",
+            "C-ILSTM-2 (abs)",
+            "C-INODE-1 (relu)",
+            "C-INODE-2 (abs)"
+        ]
     );
     assert_eq!((cascade.rows.len(), tables.tables[4].columns.len()), (16, 6));
     let cells: usize = tables

@@ -21,7 +21,7 @@ pub(crate) struct ConfigFile {
     name: String,
     data: Table,
     /// What it says about the fit.
-    pub(super) settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 impl ConfigFile {
@@ -49,6 +49,11 @@ impl ConfigFile {
         }
         let settings = Settings::from_table(&settings).map_err(|error| refused(&name, &error))?;
         Ok(Self { name, data, settings })
+    }
+
+    /// Keys of the file that are about the data.
+    pub(crate) fn data_keys(&self) -> Vec<&str> {
+        self.data.keys().map(String::as_str).collect()
     }
 
     /// Takes over what the file says about the data where no flag does.

@@ -44,7 +44,7 @@ impl<T: Real> Fitted<'_, GaussianNetworks<T>> {
         let lags = self.body.architecture.lags;
         let (scaled, windows) = self.interface.runs(dataset, part, (lags, initial))?;
         for window in windows {
-            let moments = predictive.simulate(&scaled, window, initial, &mut rng);
+            let moments = predictive.simulate(&scaled, window, (initial, self.config.gaussian.feedback), &mut rng);
             let bound = |side: T| -> Vec<T> {
                 let moments = moments.mean.iter().zip(&moments.std);
                 moments.map(|(&mean, &std)| mean + side * std).collect()

@@ -1,4 +1,4 @@
-//! Several networks, one prediction: aggregated mean and variance, with the mean fed back (docs/method.md, section 8).
+//! Several networks, one prediction: aggregated mean and variance (docs/method.md, section 8).
 
 use intervalid_data::{InitialState, Scaled, Window};
 use intervalid_interval::Real;
@@ -6,10 +6,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::dropout::Masks;
 use super::likelihood::sigma;
+use crate::config::Feedback;
 use crate::network::{Architecture, Stepper};
 use crate::simulate::free_run::free_run;
 
-/// Networks of one shape that simulate in lockstep, each with states of its own.
+/// Networks of one shape, each with states of its own.
 pub(crate) struct Predictive<T> {
     architecture: Architecture,
     steppers: Vec<Stepper<T>>,
@@ -40,8 +41,60 @@ impl<T: Real> Predictive<T> {
         }
     }
 
-    /// Free run over a window. `rng` draws the dropout masks.
+    /// Free run over a window, with their mean or each network's own outputs fed back. `rng` draws the dropout masks.
     pub(crate) fn simulate(
+        &mut self,
+        scaled: &Scaled<T>,
+        window: Window,
+        (initial, feedback): (InitialState, Feedback),
+        rng: &mut ChaCha8Rng,
+    ) -> Moments<T> {
+        match feedback {
+            Feedback::Mean => self.in_lockstep(scaled, window, initial, rng),
+            Feedback::Own => self.one_by_one(scaled, window, initial, rng),
+        }
+    }
+
+    /// Every network runs by itself; moments are those over all trajectories. The band ends where the first network diverges.
+    fn one_by_one(
+        &mut self,
+        scaled: &Scaled<T>,
+        window: Window,
+        initial: InitialState,
+        rng: &mut ChaCha8Rng,
+    ) -> Moments<T> {
+        let outputs = self.architecture.outputs;
+        let values = (window.len - 1) * outputs;
+        let mut regressor = vec![T::zero(); self.architecture.regressor_len()];
+        let mut masks = self.dropout.map(Masks::<T>::new);
+        let start = (self.architecture.lags, initial);
+        let mut y = vec![T::zero(); values];
+        let mut moments = vec![RunningMoments::default(); values];
+        let mut diverged_at: Option<usize> = None;
+        for stepper in &mut self.steppers {
+            stepper.reset();
+            let ended = free_run(scaled, window, start, &mut regressor, &mut y, |step, x, y| {
+                if let Some(masks) = &mut masks {
+                    stepper.set_masks(|| masks.draw(rng));
+                }
+                let readout = stepper.step(x);
+                for output in 0..outputs {
+                    let (mean, (sigma, _)) = (readout[output].as_f64(), sigma(readout[outputs + output].as_f64()));
+                    moments[step * outputs + output].add(mean, sigma * sigma);
+                    y[output] = readout[output];
+                }
+            });
+            diverged_at = diverged_at.into_iter().chain(ended).min();
+        }
+        Moments {
+            mean: moments.iter().map(|moments| T::of(moments.mean)).collect(),
+            std: moments.iter().map(|moments| T::of(moments.variance().sqrt())).collect(),
+            diverged_at,
+        }
+    }
+
+    /// All networks take each step together and see their mean.
+    fn in_lockstep(
         &mut self,
         scaled: &Scaled<T>,
         window: Window,
@@ -78,6 +131,31 @@ impl<T: Real> Predictive<T> {
     }
 }
 
+/// [`total`] of pairs that come one after the other (Welford's way), so that not all trajectories are kept.
+#[derive(Clone, Copy, Debug, Default)]
+struct RunningMoments {
+    n: f64,
+    mean: f64,
+    /// Σ (μ - μ̂)².
+    squares: f64,
+    /// Σ σ².
+    variances: f64,
+}
+
+impl RunningMoments {
+    fn add(&mut self, mean: f64, variance: f64) {
+        self.n += 1.0;
+        let before = mean - self.mean;
+        self.mean += before / self.n;
+        self.squares += before * (mean - self.mean);
+        self.variances += variance;
+    }
+
+    fn variance(&self) -> f64 {
+        (self.variances + self.squares) / self.n.max(1.0)
+    }
+}
+
 /// Law of total variance over equally likely (mean, variance) pairs: mean of the variances plus variance of the means,
 /// which is mean(σ² + μ²) - μ̂² without its cancellation.
 fn total(pairs: &[[f64; 2]]) -> (f64, f64) {
@@ -101,5 +179,9 @@ mod tests {
         assert!((variance - (second - mean * mean)).abs() < 1e-14);
         // One network: its own moments.
         assert_eq!(total(&[[1.5, 0.5]]), (1.5, 0.5));
+        // One after the other gives the same.
+        let mut running = RunningMoments::default();
+        pairs.iter().for_each(|[m, v]| running.add(*m, *v));
+        assert!((running.mean - mean).abs() < 1e-14 && (running.variance() - variance).abs() < 1e-14);
     }
 }

@@ -5,6 +5,21 @@
 //!
 //! Z. Chen, V. Badrinarayanan, C.-Y. Lee, A. Rabinovich: GradNorm, ICML 2018.
 
+use serde::{Deserialize, Serialize};
+
+use super::adam::Adam;
+
+/// How the scales follow the gradient of L_grad.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GradNormOptimiser {
+    /// By plain steps along it, as before there was a choice.
+    #[default]
+    Gradient,
+    /// By Adam, as the paper's Algorithm 3 has it.
+    Adam,
+}
+
 /// Scales s and what they need to remember. Index 0 is L_MSE, 1 is L_RQR-W.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradNorm {
@@ -16,6 +31,8 @@ pub struct GradNorm {
     pub beta: f64,
     /// Step size.
     pub rate: f64,
+    /// Adam's moments of s, where Adam moves it.
+    pub(crate) adam: Option<Adam<f64>>,
 }
 
 /// The quantities of one update.
@@ -37,12 +54,16 @@ const LEAST_SCALE: f64 = 1e-4;
 impl GradNorm {
     /// Equal scales.
     #[must_use]
-    pub fn new(beta: f64, rate: f64) -> Self {
+    pub fn new(beta: f64, rate: f64, optimiser: GradNormOptimiser) -> Self {
         Self {
             scales: [0.5, 0.5],
             initial_losses: None,
             beta,
             rate,
+            adam: match optimiser {
+                GradNormOptimiser::Gradient => None,
+                GradNormOptimiser::Adam => Some(Adam::new(2)),
+            },
         }
     }
 
@@ -73,7 +94,12 @@ impl GradNorm {
         if !update.gradient.iter().all(|g| g.is_finite()) {
             return;
         }
-        let moved = [0, 1].map(|j| (self.scales[j] - self.rate * update.gradient[j]).max(LEAST_SCALE));
+        let mut moved = self.scales;
+        match &mut self.adam {
+            None => moved = [0, 1].map(|j| self.scales[j] - self.rate * update.gradient[j]),
+            Some(adam) => adam.update(&mut moved, &update.gradient, self.rate),
+        }
+        let moved = moved.map(|scale| scale.max(LEAST_SCALE));
         let sum = moved[0] + moved[1];
         self.scales = moved.map(|scale| scale / sum);
     }
@@ -106,6 +132,7 @@ mod tests {
                 initial_losses: Some(expected.initial_losses),
                 beta: expected.beta,
                 rate: 0.1,
+                adam: None,
             };
             let found = gradnorm.quantities([case.loss.mse, case.loss.rqr_w], expected.shared_gradient_norms);
             assert_all_close("r", &expected.relative_rates, &found.relative_rates, tolerance);
@@ -117,23 +144,42 @@ mod tests {
 
     #[test]
     fn scales_sum_to_one_stay_positive_and_favour_the_smaller_gradient() {
-        let mut gradnorm = GradNorm::new(0.5, 0.05);
-        for _ in 0..200 {
-            gradnorm.update([1.0, 1.0], [4.0, 1.0]);
-            assert!((gradnorm.scales[0] + gradnorm.scales[1] - 1.0).abs() < 1e-12);
-            assert!(gradnorm.scales.iter().all(|&s| s > 0.0));
+        for optimiser in [GradNormOptimiser::Gradient, GradNormOptimiser::Adam] {
+            let mut gradnorm = GradNorm::new(0.5, 0.05, optimiser);
+            for _ in 0..200 {
+                gradnorm.update([1.0, 1.0], [4.0, 1.0]);
+                assert!((gradnorm.scales[0] + gradnorm.scales[1] - 1.0).abs() < 1e-12);
+                assert!(gradnorm.scales.iter().all(|&s| s > 0.0));
+            }
+            assert!(
+                gradnorm.scales[1] > 0.6,
+                "the weaker gradient is scaled up: {:?}",
+                gradnorm.scales
+            );
         }
-        assert!(
-            gradnorm.scales[1] > 0.6,
-            "the weaker gradient is scaled up: {:?}",
-            gradnorm.scales
-        );
+    }
+
+    /// By hand: Adam's steps have the size of its rate while gradients keep their sign and size, whatever that is.
+    #[test]
+    fn adam_moves_the_scales_by_its_rate_not_by_the_gradients_size() {
+        for size in [1.0, 1e6] {
+            let mut gradnorm = GradNorm::new(0.5, 0.01, GradNormOptimiser::Adam);
+            // G₁ is above the mean and G₂ below it, so s₁ falls by the rate and s₂ rises by it.
+            for expected in [0.49, 0.48] {
+                gradnorm.update([1.0, 1.0], [4.0 * size, size]);
+                assert_close("s₁", expected, gradnorm.scales[0], Tolerance::relative(1e-6));
+            }
+        }
+        let mut plain = GradNorm::new(0.5, 0.01, GradNormOptimiser::Gradient);
+        plain.update([1.0, 1.0], [4.0, 1.0]);
+        // 0.5 - 0.01·4 and 0.5 + 0.01·1, renormalised.
+        assert_close("s₁", 0.46 / 0.97, plain.scales[0], Tolerance::relative(1e-12));
     }
 
     #[test]
     fn a_loss_that_lags_behind_is_favoured() {
         let lagging = |beta: f64| {
-            let mut gradnorm = GradNorm::new(beta, 0.01);
+            let mut gradnorm = GradNorm::new(beta, 0.01, GradNormOptimiser::Gradient);
             gradnorm.update([1.0, 1.0], [1.0, 1.0]);
             for _ in 0..20 {
                 gradnorm.update([0.2, 0.9], [1.0, 1.0]);

@@ -5,5 +5,5 @@ mod gradnorm;
 mod schedule;
 
 pub(crate) use adam::{Adam, clip};
-pub use gradnorm::{GradNorm, GradNormUpdate};
+pub use gradnorm::{GradNorm, GradNormOptimiser, GradNormUpdate};
 pub use schedule::Schedule;
