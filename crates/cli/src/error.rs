@@ -218,6 +218,9 @@ impl From<WorkflowError> for Failure {
             WorkflowError::NotForSearch { .. } | WorkflowError::NotSearched { .. } => {
                 Some("use --preset paper, or leave it out".to_owned())
             }
+            WorkflowError::LevelsWithoutCalibration { .. } => {
+                Some("add --calibrate, or leave the search to the preset auto, which always does".to_owned())
+            }
             WorkflowError::BudgetWithoutSearch => Some("use --epochs N, or leave --budget out".to_owned()),
             WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => {
                 Some("`--preset paper` trains one network without a search; --model arx needs fewer samples".to_owned())
@@ -251,6 +254,10 @@ impl From<ModelError> for Failure {
             ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
                 Self::input(error)
             }
+            ModelError::NoSuchLevel { reach: None, .. } => Self::input(error).with_hint(
+                "models that this version fits with the preset auto or with --calibrate store bands from 10 to 99 %: fit it again",
+            ),
+            ModelError::NoSuchLevel { .. } => Self::input(error),
             ModelError::OutOfRange { .. } => {
                 Self::input(error).with_hint("remove the sample, or mark it as missing and split the record there")
             }

@@ -37,7 +37,8 @@ mod train;
 pub use intervalid_data::DIVERGED;
 
 pub use band::calibration::{
-    BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands, quantile, standard_error,
+    BlockScores, Calibration, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands,
+    quantile, standard_error,
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;

@@ -7,9 +7,10 @@ use intervalid_data::{ArxModel, Dataset, Lags, Normaliser, Part, Split, replace_
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::horizon::HorizonScales;
 use crate::band::prediction::Band;
-use crate::config::FitConfig;
+use crate::config::{FitConfig, share};
 use crate::error::{ModelError, Result};
 use crate::family::body::{Body, Fitted, NetworkParameters, Networks};
+use crate::family::ensemble::spread_factor;
 use crate::family::linear::{ArxWithBand, fit_arx, search_lags};
 use crate::file::model_file;
 use crate::interface::ModelInterface;
@@ -328,21 +329,60 @@ impl Model {
         self.interface.horizons = horizons;
     }
 
-    /// The same model with a band for another coverage, where that needs no training: the Gaussian baselines.
+    /// The same model with a band for another coverage, where that needs no training: a calibrated model from the scales it stores
+    /// ([`Calibration::at`]), a Gaussian baseline without calibration from its variance.
+    ///
+    /// Bands of one model for several coverages lie inside one another. A band some samples ahead shrinks as that of the model's own
+    /// coverage does ([`HorizonScales`]).
     ///
     /// # Errors
-    /// If `coverage` is not between 0 and 1, or the model's band was fitted for its own coverage.
+    /// If `coverage` is not between 0 and 1, or [`ModelError::NoSuchLevel`] if the model cannot tell how wide its band is then.
     pub fn at_coverage(&self, coverage: f64) -> Result<Self> {
-        if matches!(self.kind().method(), Method::Interval | Method::Linear) {
-            let expected = format!("{}, which this band was fitted for", self.config.coverage);
-            return Err(ModelError::option("coverage", coverage, expected));
-        }
+        share("coverage", coverage)?;
         let mut model = self.clone();
         model.config.coverage = coverage;
-        model.config.check()?;
-        // Scales were found for the other coverage.
-        model.interface.calibration = None;
+        let own = self.config.coverage;
+        if own.to_bits() == coverage.to_bits() {
+            return Ok(model);
+        }
+        let is_gaussian = !matches!(self.kind().method(), Method::Interval | Method::Linear);
+        let stored = self.interface.calibration.as_ref();
+        let reach = stored.and_then(Calibration::reach);
+        let mut found = stored.and_then(|calibration| calibration.at(coverage));
+        match &mut found {
+            // The band that scales were found for is one of another number of standard deviations.
+            Some(found) if is_gaussian => {
+                let ratio = spread_factor(own) / spread_factor(coverage);
+                for scaling in &mut found.outputs {
+                    scaling.lower *= ratio;
+                    scaling.upper *= ratio;
+                    scaling.floor /= ratio;
+                }
+                // Scales of other levels are of the other band.
+                found.levels.clear();
+            }
+            Some(_) => {}
+            None if is_gaussian && reach.is_none() => {}
+            None => {
+                return Err(ModelError::NoSuchLevel {
+                    asked: coverage,
+                    own,
+                    reach,
+                });
+            }
+        }
+        model.interface.calibration = found;
         Ok(model)
+    }
+
+    /// The coverages that [`at_coverage`](Self::at_coverage) gives, least and greatest; none but its own where that is none.
+    #[must_use]
+    pub fn coverages(&self) -> Option<(f64, f64)> {
+        match self.interface.calibration.as_ref().map(Calibration::reach) {
+            Some(reach) => reach,
+            None if matches!(self.kind().method(), Method::Interval | Method::Linear) => None,
+            None => Some((0.0, 1.0)),
+        }
     }
 
     /// Free-run simulation whose bounds come from an interval recursion; the point predictions are those of

@@ -59,7 +59,7 @@ fn class_of_file(problem: &FileProblem) -> &'static str {
 fn class_of_model(error: &ModelError) -> &'static str {
     match error {
         ModelError::Data(error) => class_of_data(error),
-        ModelError::Option { .. } | ModelError::LagsTooLong { .. } => "OptionError",
+        ModelError::Option { .. } | ModelError::LagsTooLong { .. } | ModelError::NoSuchLevel { .. } => "OptionError",
         ModelError::Channels { .. } | ModelError::SampleTime { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
@@ -87,7 +87,9 @@ fn class_of_workflow(error: &WorkflowError) -> &'static str {
         | WorkflowError::NotSearched { .. } => "SettingError",
         WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => "TooShortError",
         WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => "InterruptedFitError",
-        WorkflowError::Search(_) | WorkflowError::BudgetWithoutSearch => "OptionError",
+        WorkflowError::Search(_)
+        | WorkflowError::BudgetWithoutSearch
+        | WorkflowError::LevelsWithoutCalibration { .. } => "OptionError",
         _ => "IntervalidError",
     }
 }

@@ -47,6 +47,11 @@ impl Model {
         py.detach(|| self.model.save(path)).map_err(error::model)
     }
 
+    /// The same model with a band for another coverage.
+    fn at_coverage(&self, coverage: f64) -> PyResult<Self> {
+        Ok(self.model.at_coverage(coverage).map_err(error::model)?.into())
+    }
+
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.model.to_bytes().map_err(error::model)?;

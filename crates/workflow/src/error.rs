@@ -54,6 +54,15 @@ pub enum WorkflowError {
         model: ModelKind,
     },
 
+    /// Several coverages of a model whose band is fitted for one.
+    #[error(
+        "several coverages need a band that is calibrated on held-out data; {model} as it is asked for has a band for one"
+    )]
+    LevelsWithoutCalibration {
+        /// The model given.
+        model: ModelKind,
+    },
+
     /// A time limit for a fit that is not a search.
     #[error("a time budget is for the preset auto; one model is trained for as many epochs as asked")]
     BudgetWithoutSearch,

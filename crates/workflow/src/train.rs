@@ -138,8 +138,8 @@ impl FitRequest {
             interface.check_part(dataset, part)?;
         }
         let (model, training) = match self {
-            Self::One { config, calibrate } => one(dataset, split, config, *calibrate, options)?,
-            Self::Search(config) => searched(dataset, split, config, options)?,
+            Self::One { config, calibrate, .. } => one(dataset, split, config, *calibrate, options)?,
+            Self::Search(config, _) => searched(dataset, split, config, options)?,
         };
         let model = model.with_horizons(dataset, &split.train.followed_by(&split.validation))?;
         Ok(Trained {

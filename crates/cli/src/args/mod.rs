@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
 
+mod coverage;
 mod data;
 mod export;
 mod fit;
@@ -14,6 +15,7 @@ mod report;
 mod shell;
 mod study;
 
+pub(crate) use coverage::Coverages;
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;

@@ -9,6 +9,7 @@ mod evaluate;
 mod explain;
 mod export;
 mod fit;
+mod levels;
 mod load;
 mod man;
 mod predict;

@@ -87,6 +87,7 @@ fn calibration(outputs: usize) -> Option<Calibration> {
         cuts: 0,
         cut_coverage: Vec::new(),
         expected: None,
+        levels: Vec::new(),
     })
 }
 

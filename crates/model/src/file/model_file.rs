@@ -28,7 +28,7 @@
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
 //! | `half_width` | of ARX only: half the width of the band of each output, in its unit |
 //! | `members` | of several interval networks or linear models only: how many |
-//! | `calibration` | left out where there is none: per output `lower`, `upper`, `floor` and, of several members, `spread` (see `Scaling`), and where they come from |
+//! | `calibration` | left out where there is none: per output `lower`, `upper`, `floor` and, of several members, `spread` (see `Scaling`), and where they come from; `levels` has the same for other coverages |
 //! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `config` | the resolved configuration of the fit |
 //!

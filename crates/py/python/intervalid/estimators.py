@@ -18,7 +18,7 @@ class _IntervalNetwork(Estimator):
         hidden: Sequence[int] | int | None = None,
         states: int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -100,7 +100,7 @@ class _BayesianNetwork(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -155,7 +155,7 @@ class _DropoutNetwork(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -210,7 +210,7 @@ class _EnsembleNetwork(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -277,8 +277,9 @@ class IntervalNODE(_IntervalNetwork):
     initial : "zero", "measured", "warmup:N" or "history:N"
         What a simulation knows of the outputs at its start: the first one, the last n_y, or N+1 that lead it, which belong to
         the simulation ("warmup") or lie before it ("history").
-    coverage : float
-        Share of the samples that the band should hold.
+    coverage : float or sequence of float
+        Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
+        the model is trained for and judged by; they need ``calibrate=True``. :meth:`predict` takes others, too.
     epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging
         Training: epochs of each stage, windows per mini-batch, step size, "constant", "step" or "cosine", (length, step) of the
         windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
@@ -467,7 +468,7 @@ class ARX(Estimator):
         *,
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
         lag_search: bool | None = None,
         seed: int = 1,
         random_state: int | None = None,
@@ -506,8 +507,9 @@ class AutoModel(Estimator):
     initial : "zero", "measured", "warmup:N" or "history:N"
         What a simulation knows of the outputs at its start; None is "measured", "warmup:20" for "ilstm", and as much history as
         helps for "iss".
-    coverage : float
-        Share of the samples that the band should hold.
+    coverage : float or sequence of float
+        Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
+        the model is trained for and judged by; :meth:`predict` takes others, too.
     rounds : int
         Most rounds, 0 to 1000; fewer are faster. None lets the search end when its work is done or nothing more is gained.
     budget : float
@@ -532,7 +534,7 @@ class AutoModel(Estimator):
         model: str | None = None,
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
         rounds: int | None = None,
         budget: float | None = None,
         precision: str = "f32",

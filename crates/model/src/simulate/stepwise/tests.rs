@@ -95,6 +95,7 @@ fn calibration(outputs: usize) -> Calibration {
         cuts: 0,
         cut_coverage: Vec::new(),
         expected: None,
+        levels: Vec::new(),
     }
 }
 
