@@ -221,6 +221,9 @@ impl From<WorkflowError> for Failure {
             WorkflowError::LevelsWithoutCalibration { .. } => {
                 Some("add --calibrate, or leave the search to the preset auto, which always does".to_owned())
             }
+            WorkflowError::OutsideRange(_) => {
+                Some("widen --output-range, or take such samples out of the record if they cannot be true".to_owned())
+            }
             WorkflowError::BudgetWithoutSearch => Some("use --epochs N, or leave --budget out".to_owned()),
             WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => {
                 Some("`--preset paper` trains one network without a search; --model arx needs fewer samples".to_owned())

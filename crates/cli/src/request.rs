@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use intervalid_data::ReadOptions;
 use intervalid_search::SearchConfig;
-use intervalid_workflow::{RecordRequest, Settings, SplitSource};
+use intervalid_workflow::{OutputRanges, RecordRequest, Settings, SplitSource};
 
 use crate::args::{DataArgs, FitArgs, GlobalArgs, column_names};
 
@@ -52,6 +52,8 @@ pub(crate) fn settings(args: &FitArgs) -> Settings {
         margin: args.margin,
         coverage,
         levels,
+        output_range: (!args.output_range.is_empty())
+            .then(|| OutputRanges(args.output_range.iter().cloned().collect())),
         lags: args.lags.map(Into::into),
         hidden: args.hidden.clone(),
         states: args.states,

@@ -42,6 +42,7 @@ pub use band::calibration::{
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;
+pub use band::limits::OutputRange;
 pub use band::metrics::{
     Aligned, CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, align,
     coverage_by_horizon, cwc, evaluate, rolling_coverage,

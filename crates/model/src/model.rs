@@ -6,6 +6,7 @@ use intervalid_data::{ArxModel, Dataset, Lags, Normaliser, Part, Split, replace_
 
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::horizon::HorizonScales;
+use crate::band::limits::{OutputRange, check_ranges, limit};
 use crate::band::prediction::Band;
 use crate::config::{FitConfig, share};
 use crate::error::{ModelError, Result};
@@ -278,7 +279,18 @@ impl Model {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+        Ok(self.limited(self.simulate_unlimited(dataset, part)?))
+    }
+
+    /// The same without physical limits.
+    pub(crate) fn simulate_unlimited(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         Ok(self.interface.calibrate(self.fitted().simulate(dataset, part)?))
+    }
+
+    /// Predictions and bounds put inside the physical limits of their outputs.
+    pub(crate) fn limited(&self, mut bands: Vec<Band>) -> Vec<Band> {
+        limit(&mut bands, &self.interface.output_ranges);
+        bands
     }
 
     /// The bands of [`simulate`](Self::simulate) as they would have been had their scale followed the measured outputs of
@@ -287,7 +299,7 @@ impl Model {
     /// # Errors
     /// If the bands do not belong to the data.
     pub fn online(&self, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Band>> {
-        online_bands(&self.interface, self.config.coverage, dataset, bands)
+        Ok(self.limited(online_bands(&self.interface, self.config.coverage, dataset, bands)?))
     }
 
     /// For every band, which of its samples lie outside the region of the training data; none where the model does not
@@ -322,6 +334,17 @@ impl Model {
     pub fn with_region(mut self, dataset: &Dataset, part: &Part) -> Result<Self> {
         let bands = self.simulate(dataset, part)?;
         self.interface.region = self.interface.region_of(dataset, &bands, self.config.lags)?;
+        Ok(self)
+    }
+
+    /// The same model with physical limits, one range per output, which predictions and bands do not leave; none takes them off.
+    ///
+    /// # Errors
+    /// If there is another number of ranges, or one has nothing inside.
+    pub fn with_output_ranges(mut self, ranges: Vec<OutputRange>) -> Result<Self> {
+        check_ranges(&ranges, self.interface.outputs.len())
+            .map_err(|reason| ModelError::option("output_range", reason, "a range per output"))?;
+        self.interface.output_ranges = ranges;
         Ok(self)
     }
 
@@ -407,7 +430,7 @@ impl Model {
             }
             _ => return Err(self.not_one_network()),
         };
-        Ok(self.interface.calibrate(bands))
+        Ok(self.limited(self.interface.calibrate(bands)))
     }
 
     /// The bounds of [`simulate`](Self::simulate) without calibration, certified: see [`CertifiedBand`] for what that means.

@@ -89,6 +89,8 @@ fn class_of_workflow(error: &WorkflowError) -> &'static str {
         WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => "InterruptedFitError",
         WorkflowError::Search(_)
         | WorkflowError::BudgetWithoutSearch
+        | WorkflowError::RangeOfNothing { .. }
+        | WorkflowError::OutsideRange(_)
         | WorkflowError::LevelsWithoutCalibration { .. } => "OptionError",
         _ => "IntervalidError",
     }

@@ -35,9 +35,9 @@ mod settings;
 mod stamp;
 mod train;
 
-pub use band::{BandRequest, main_coverage};
+pub use band::{BandRequest, OutputRanges, main_coverage, parse_range};
 pub use baseline::Baseline;
-pub use error::{Result, WorkflowError};
+pub use error::{OutsideRange, Result, WorkflowError};
 pub use levels::{LevelMetrics, LevelRuns};
 pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use record::{RecordRequest, SplitSource, check_data_dir};

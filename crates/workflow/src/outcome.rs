@@ -173,7 +173,7 @@ impl Trained {
             training,
         } = self;
         let runs = PartRuns::simulate(&model, dataset, split, &request.band().levels, threads)?;
-        let (baseline, baseline_error) = match Baseline::fit(dataset, split, model.config()) {
+        let (baseline, baseline_error) = match Baseline::fit(dataset, split, &model) {
             Ok(baseline) => (baseline, None),
             Err(error) => (None, Some(error)),
         };

@@ -1,7 +1,7 @@
 //! What is to be fitted, everything decided.
 
 use intervalid_data::{Dataset, InitialState, Lags, Split, free_run_windows};
-use intervalid_model::{FitConfig, Model, ModelError, ModelKind};
+use intervalid_model::{FitConfig, Model, ModelError, ModelKind, OutputRange};
 use intervalid_search::{SearchConfig, SearchInfo};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -140,7 +140,12 @@ impl FitRequest {
         if let Self::One { calibrate, .. } = self {
             settings.insert("calibrate".to_owned(), Value::from(*calibrate));
         }
-        let BandRequest { levels } = self.band();
+        let BandRequest { levels, output_range } = self.band();
+        if !output_range.0.is_empty() {
+            let range = |(name, range): (&String, &OutputRange)| (name.clone(), Value::from(range.to_string()));
+            let ranges: Table = output_range.0.iter().map(range).collect();
+            settings.insert("output_range".to_owned(), Value::from(ranges));
+        }
         if !levels.is_empty() {
             settings.insert("levels".to_owned(), Value::try_from(levels)?);
         }
@@ -188,8 +193,10 @@ impl FitRequest {
     /// Finds out before training what would fail after it.
     ///
     /// # Errors
-    /// If a part is too short to be simulated, or given lags reach beyond all training samples.
+    /// If a part is too short to be simulated, given lags reach beyond all training samples, or those lie outside their output's
+    /// physical limits.
     pub fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
+        self.band().output_ranges(dataset, split)?;
         let (lags, initial, given): (Lags, InitialState, bool) = match self {
             Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
             Self::Search(config, _) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),

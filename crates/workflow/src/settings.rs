@@ -6,7 +6,7 @@ use intervalid_search::SearchConfig;
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
-use crate::band::main_coverage;
+use crate::band::{OutputRanges, main_coverage};
 use crate::error::{Result, WorkflowError};
 use crate::request::Preset;
 
@@ -52,6 +52,7 @@ settings! {
     margin: MarginActivation,
     coverage: f64,
     levels: Vec<f64>,
+    output_range: OutputRanges,
     lags: LagsSetting,
     lag_search: bool,
     hidden: Vec<usize>,
@@ -89,13 +90,14 @@ settings! {
 }
 
 /// Settings that a search takes; all others say how one network is trained.
-const OF_A_SEARCH: [&str; 9] = [
+const OF_A_SEARCH: [&str; 10] = [
     "preset",
     "model",
     "lags",
     "initial",
     "coverage",
     "levels",
+    "output_range",
     "rounds",
     "precision",
     "seed",
@@ -479,9 +481,9 @@ mod tests {
         assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));
         assert_eq!(Settings::from_table(&table).unwrap().fit_config("robot-arm"), config);
         assert_eq!(
-            table.len() + 4,
+            table.len() + 5,
             Settings::NAMES.len(),
-            "preset, calibrate, levels and rounds besides"
+            "preset, calibrate, levels, output_range and rounds besides"
         );
     }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use intervalid_data::{InitialState, Lags};
-use intervalid_model::{MarginActivation, ModelKind, Precision, Strategy};
+use intervalid_model::{MarginActivation, ModelKind, OutputRange, Precision, Strategy};
 
-use intervalid_workflow::Preset;
+use intervalid_workflow::{Preset, parse_range};
 
 use super::DataArgs;
 use super::coverage::Coverages;
@@ -21,6 +21,7 @@ Examples:
   intervalid fit hair-dryer --preset paper --out dryer    the paper's settings
   intervalid fit my.csv --input valve --output level --coverage 0.95
   intervalid fit my.csv --coverage 0.5,0.9,0.99           three bands, one inside the other
+  intervalid fit my.csv --output level --output-range level=0:10   a tank is never fuller than full
   intervalid fit my.csv --model arx                       a linear model: is a network worth it?
   intervalid fit my.csv --model ilstm --strategy joint --epochs 400 --seed 2
   intervalid fit my.csv --config fit.toml --print-config  what would be done
@@ -102,6 +103,15 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) coverage: Option<Coverages>,
+    /// Physical limits of an output, such as level=0:10, level=0: or level=:10, which predictions and bands do not leave; once per output
+    #[arg(
+        long,
+        value_name = "NAME=LO:HI",
+        value_parser = output_range,
+        allow_hyphen_values = true,
+        help_heading = "Fit options"
+    )]
+    pub(crate) output_range: Vec<(String, OutputRange)>,
     /// Input taps beyond the first, dead time, output lags [default: the paper's for known names, else searched]
     #[arg(
         long,
@@ -159,6 +169,14 @@ pub(crate) struct FitArgs {
     /// Print the resolved settings and stop
     #[arg(long, help_heading = "Fit options")]
     pub(crate) print_config: bool,
+}
+
+/// A name may hold an equals sign, a range does not.
+fn output_range(text: &str) -> Result<(String, OutputRange), String> {
+    match text.rsplit_once('=').map(|(name, range)| (name.trim(), range)) {
+        Some((name, range)) if !name.is_empty() => Ok((name.to_owned(), parse_range(range)?)),
+        _ => Err("expected a name and its range, such as level=0:10".to_owned()),
+    }
 }
 
 /// The time that a search may take.

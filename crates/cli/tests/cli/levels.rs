@@ -187,3 +187,81 @@ fn coverages_that_nothing_is_known_of_are_refused() {
     }
     assert!(!folder.path().join("no").exists());
 }
+
+#[test]
+fn physical_limits_are_kept_in_the_model_and_in_everything_it_says() {
+    let folder = Folder::new();
+    folder.write("my.csv", csv(300, plain));
+    let fit = |range: &str, out: &str| {
+        folder.transcript(&[
+            "fit",
+            "my.csv",
+            "--model",
+            "arx",
+            "--output-range",
+            range,
+            "--out",
+            out,
+            "--quiet",
+        ])
+    };
+    // The record starts at 0 and rises to about 4.
+    let refused = fit("y=0:3.5", "no");
+    assert!(
+        refused.contains("exit code: 2") && refused.contains("outside of its range 0:3.5"),
+        "{refused}"
+    );
+    assert!(refused.contains("(line ") && refused.contains("more"), "{refused}");
+    assert!(fit("level=0:9", "no").contains("a range is given for 'level': expected an output (y)"));
+    for bad in ["y", "y=", "y=9:0", "=0:9", "y=a:b"] {
+        let text = fit(bad, "no");
+        assert!(
+            text.contains("exit code: 2") && text.contains("--output-range"),
+            "{text}"
+        );
+    }
+    assert!(!folder.path().join("no").exists());
+
+    let record = crate::support::record(300);
+    let (least, most) = record[..210]
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, y)| {
+            (low.min(*y), high.max(*y))
+        });
+    let (least, most) = (least - 1e-3, most + 1e-3);
+    let text = fit(&format!("y={least}:{most}"), "fit");
+    assert!(text.contains("exit code: 0"), "{text}");
+    let written = std::fs::read_to_string(folder.path().join("fit/predictions.csv")).expect("predictions");
+    let rows = columns(&written, &["y_lower", "y_hat", "y_upper"]);
+    assert!(rows.iter().flatten().all(|value| (least..=most).contains(value)));
+    let on_an_end = rows.iter().filter(|row| row[0] <= least || row[2] >= most);
+    assert!(on_an_end.count() > 0, "the band would have left the range");
+    let config = std::fs::read_to_string(folder.path().join("fit/config.toml")).expect("settings");
+    assert!(config.contains("[output_range]"), "{config}");
+    let again = folder.json(&[
+        "fit",
+        "my.csv",
+        "--config",
+        "fit/config.toml",
+        "--out",
+        "again",
+        "--json",
+    ]);
+    let read = |file: &str| std::fs::read(folder.path().join(file)).expect(file);
+    assert_eq!(read("fit/model.safetensors"), read("again/model.safetensors"));
+    assert!(again["test"]["n"].is_u64());
+    // Far inputs would lead beyond the range; nothing that is predicted leaves it.
+    folder.write("plan.csv", "u\n50\n50\n50\n50\n-50\n-50\n-50\n");
+    let plan = ["predict", "fit", "plan.csv", "--initial-output", "1"];
+    let planned = folder.run(&plan);
+    let rows = columns(
+        &String::from_utf8_lossy(&planned.stdout),
+        &["y_lower", "y_hat", "y_upper"],
+    );
+    assert!(
+        rows.iter().flatten().all(|value| (least..=most).contains(value)),
+        "{rows:?}"
+    );
+    folder.json(&["export", "fit", "--to", "c", "--out", "step.c", "--json"]);
+    assert!(String::from_utf8_lossy(&read("step.c")).contains("limited("));
+}

@@ -491,7 +491,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["fit"],
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples out force preset model strategy margin coverage \
-         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all",
+         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all output-range",
     ),
     (
         &["predict"],

@@ -96,6 +96,9 @@ class Estimator:
         if window is not None and not isinstance(window, dict):
             length, step = _numbers(window, 2, "window", "(length, step)")
             settings["window"] = {"length": length, "step": step}
+        ranges = settings.get("output_range")
+        if ranges is not None:
+            settings["output_range"] = {name: _range(value) for name, value in ranges.items()}
         hidden = settings.get("hidden")
         if isinstance(hidden, (int, np.integer)):
             settings["hidden"] = [hidden]
@@ -641,6 +644,17 @@ def _numbers(values: Iterable[Any], count: int, name: str, expected: str, kind: 
     if len(numbers) != count or any(kind(number) != value for number, value in zip(numbers, values, strict=False)):
         raise OptionError(f"{name} = {values!r}: expected {expected}")
     return numbers
+
+
+def _range(ends: Any) -> str:
+    """Limits of an output as text: two numbers, of which one may be None, or such text itself."""
+    if isinstance(ends, str):
+        return ends
+    try:
+        least, most = ends
+        return ":".join("" if end is None else repr(float(end)) for end in (least, most))
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"output_range: expected (least, greatest), found {ends!r}") from error
 
 
 def _three(values: Iterable[Any], name: str, expected: str, kind: type = int) -> tuple[Any, Any, Any]:

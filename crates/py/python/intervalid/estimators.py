@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ._base import Callback, Estimator, read_model
 
@@ -19,6 +20,7 @@ class _IntervalNetwork(Estimator):
         states: int | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -59,6 +61,7 @@ class _IntervalNetwork(Estimator):
         self.states = states
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -101,6 +104,7 @@ class _BayesianNetwork(Estimator):
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -126,6 +130,7 @@ class _BayesianNetwork(Estimator):
         self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -156,6 +161,7 @@ class _DropoutNetwork(Estimator):
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -181,6 +187,7 @@ class _DropoutNetwork(Estimator):
         self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -211,6 +218,7 @@ class _EnsembleNetwork(Estimator):
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -235,6 +243,7 @@ class _EnsembleNetwork(Estimator):
         self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -280,6 +289,9 @@ class IntervalNODE(_IntervalNetwork):
     coverage : float or sequence of float
         Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
         the model is trained for and judged by; they need ``calibrate=True``. :meth:`predict` takes others, too.
+    output_range : mapping
+        Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
+        has none. Samples to train on beyond them are refused.
     epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging
         Training: epochs of each stage, windows per mini-batch, step size, "constant", "step" or "cosine", (length, step) of the
         windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
@@ -469,6 +481,7 @@ class ARX(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         lag_search: bool | None = None,
         seed: int = 1,
         random_state: int | None = None,
@@ -481,6 +494,7 @@ class ARX(Estimator):
         self.lags = lags
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.lag_search = lag_search
         self.seed = seed
         self.random_state = random_state
@@ -510,6 +524,9 @@ class AutoModel(Estimator):
     coverage : float or sequence of float
         Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
         the model is trained for and judged by; :meth:`predict` takes others, too.
+    output_range : mapping
+        Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
+        has none. Samples to train on beyond them are refused.
     rounds : int
         Most rounds, 0 to 1000; fewer are faster. None lets the search end when its work is done or nothing more is gained.
     budget : float
@@ -535,6 +552,7 @@ class AutoModel(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         rounds: int | None = None,
         budget: float | None = None,
         precision: str = "f32",
@@ -549,6 +567,7 @@ class AutoModel(Estimator):
         self.lags = lags
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.rounds = rounds
         self.budget = budget
         self.precision = precision
