@@ -1,7 +1,6 @@
 //! What a command fails with: a message, an exit code and, where we can say what to do, a hint.
 
 use std::io;
-use std::process::ExitCode;
 
 use clap::CommandFactory;
 use intervalid_data::{DataError, FileError, FileProblem, NotANumberCause};
@@ -110,12 +109,12 @@ impl Failure {
     }
 
     /// Code for the shell.
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self.kind {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.kind {
             Kind::Run => 1,
             Kind::Input => 2,
             Kind::Requirement => 3,
-        })
+        }
     }
 
     /// The message and its causes, one per line. A cause that the line above already quotes is left out.
@@ -138,6 +137,25 @@ impl Failure {
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let io = self.error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
         io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// Why a model could not be exported, for who calls the program as a library.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ExportError {
+    message: String,
+    /// Whether another argument would do, and nothing was written.
+    pub is_input: bool,
+}
+
+impl From<Failure> for ExportError {
+    fn from(failure: Failure) -> Self {
+        let hint = failure.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        Self {
+            message: failure.lines().join(": ") + &hint,
+            is_input: failure.kind == Kind::Input,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
 
+use intervalid_cli::ExportError;
 use intervalid_data::{DataError, FileProblem};
 use intervalid_interval::IntervalError;
 use intervalid_model::ModelError;
@@ -178,6 +179,15 @@ pub(crate) fn workflow(error: WorkflowError) -> PyErr {
         error => kind(error),
     };
     exception(class_of_workflow(&error), error.to_string(), &kind)
+}
+
+pub(crate) fn export(error: &ExportError) -> PyErr {
+    let class = if error.is_input {
+        "OptionError"
+    } else {
+        "IntervalidError"
+    };
+    exception(class, error.to_string(), "Export")
 }
 
 pub(crate) fn report(error: ReportError) -> PyErr {

@@ -16,6 +16,8 @@ mod predict;
 mod report;
 mod study;
 
+pub use export::export_model;
+
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;
 use crate::output::Output;

@@ -551,6 +551,32 @@ class Estimator:
         """Writes ``model.safetensors``, the file that the command line reads and writes."""
         self._fitted().save(path)
 
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        to: str | None = None,
+        precision: str | None = None,
+        fmi: int | None = None,
+        binary: bool = True,
+        force: bool = False,
+    ) -> dict[str, Any]:
+        """Writes the model as code that runs without this package, and says what was written, as ``intervalid export --json`` does.
+
+        The file's name says what it is: ``step.c`` (and ``step.h``) is C99, ``model.fmu`` a Functional Mock-up Unit,
+        ``model.onnx`` (with two more beside it) ONNX graphs; ``to`` says so explicitly. ``precision`` is "float" or "double" (C,
+        ONNX), ``fmi`` 2 or 3; ``binary=False`` leaves compiling an FMU to its user. Files that exist are replaced with ``force``
+        alone.
+        """
+        target = to if to is not None else os.path.splitext(os.fspath(path))[1].lstrip(".")
+        options: list[str | os.PathLike[str]] = [f"--to={target}", f"--out={os.fspath(path)}"]
+        if precision is not None:
+            options.append(f"--precision={precision}")
+        if fmi is not None:
+            options.append(f"--fmi={fmi}")
+        options += ["--no-binary"] * (not binary) + ["--force"] * force
+        return self._fitted().export(options)
+
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
         """Reads a model file, or the one in a folder that ``intervalid fit`` wrote."""

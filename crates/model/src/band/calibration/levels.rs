@@ -103,16 +103,18 @@ pub(super) fn scalings_at(levels: &[LevelScaling], coverage: f64) -> Option<Vec<
     let (from, to) = (levels.get(after.checked_sub(1)?)?, levels.get(after)?);
     let place = |coverage: f64| normal_quantile(0.5 + 0.5 * coverage).ln();
     let share = (place(coverage) - place(from.coverage)) / (place(to.coverage) - place(from.coverage));
-    let between = |a: f64, b: f64| match a > 0.0 {
-        true => a * (b / a).powf(share),
-        // Nothing tells how fast it grows from zero: the wider one.
-        false => b,
-    };
-    let scaling = |(a, b): (&Scaling, &Scaling)| Scaling {
-        lower: between(a.lower, b.lower),
-        upper: between(a.upper, b.upper),
-        floor: b.floor,
-        spread: b.spread.map(|b| a.spread.map_or(b, |a| between(a, b))),
+    let between = |a: f64, b: f64| if a > 0.0 { a * (b / a).powf(share) } else { b };
+    let scaling = |(a, b): (&Scaling, &Scaling)| {
+        // Nothing tells how fast a side grows from zero: the wider band.
+        if (a.lower <= 0.0 && b.lower > 0.0) || (a.upper <= 0.0 && b.upper > 0.0) {
+            return *b;
+        }
+        Scaling {
+            lower: between(a.lower, b.lower),
+            upper: between(a.upper, b.upper),
+            floor: b.floor,
+            spread: b.spread.map(|b| a.spread.map_or(b, |a| between(a, b))),
+        }
     };
     Some(from.outputs.iter().zip(&to.outputs).map(scaling).collect())
 }
