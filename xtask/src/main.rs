@@ -3,6 +3,7 @@
 mod bench_accuracy;
 mod bench_peers;
 mod deploy;
+mod dist;
 mod fuzz;
 mod python;
 mod repository;
@@ -23,6 +24,8 @@ usage: cargo xtask TASK [options]
                          one training iteration here, in JAX and in PyTorch, as a Markdown table
   bench-accuracy --data DIR [--record NAME]… [--budget TIME] [--peers arx,frols,jax|none]
                          default fits of a folder's records beside peers, over their test parts, as a Markdown table
+  dist [--out DIR] [--only archive|wheel]
+                         what a release ships (program, wheel, bill of materials, licences, checksums), made and tried
   fuzz [--minutes N] [--seed S] [--target NAME]…
                          mutated files for everything that reads files
   soak [--kills N] [--seed S] [--program PATH]
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         "test" => test::run(options),
         "bench-accuracy" => bench_accuracy::run(options),
         "bench-peers" => bench_peers::run(options),
+        "dist" => dist::run(options),
         "fuzz" => fuzz::run(options),
         "soak" => soak::run(options),
         "validity" => validity::run(options),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     root,
-    step::{Outcome, capture, cargo},
+    step::{Outcome, capture, cargo, execute},
 };
 
 /// Data sets without a redistribution grant, in either spelling.
@@ -36,6 +36,7 @@ struct Package {
     name: String,
     version: String,
     license: Option<String>,
+    rust_version: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +95,64 @@ pub(crate) fn licences() -> anyhow::Result<Outcome> {
         &problems,
         "packages with a licence that deny.toml does not allow",
     ))
+}
+
+/// The oldest compiler that the workspace claims to build with: no package asks for a newer one, and where that compiler is installed the
+/// program is checked with it.
+pub(crate) fn rust_version() -> anyhow::Result<Outcome> {
+    let metadata = capture(&mut cargo(&["metadata", "--locked", "--format-version", "1"]))?;
+    let metadata: Metadata = serde_json::from_str(&metadata).context("could not understand cargo metadata")?;
+    let own = metadata
+        .packages
+        .iter()
+        .find(|package| package.name == "intervalid-cli");
+    let claimed = own.and_then(|package| package.rust_version.clone());
+    let claimed = claimed.context("the workspace does not say which rust-version it needs")?;
+    let asks_for_more = |package: &&Package| {
+        let needed = package.rust_version.as_deref().map(numbers);
+        needed.is_some_and(|needed| needed > numbers(&claimed))
+    };
+    let problems: Vec<String> = metadata
+        .packages
+        .iter()
+        .filter(asks_for_more)
+        .map(|package| {
+            let needed = package.rust_version.as_deref().unwrap_or_default();
+            format!(
+                "{} {} needs Rust {needed}, the workspace claims {claimed}",
+                package.name, package.version
+            )
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Ok(verdict(&problems, "packages that need a newer Rust"));
+    }
+    println!(
+        "{} packages, none needs more than Rust {claimed}",
+        metadata.packages.len()
+    );
+    let compiler = Command::new("rustup")
+        .args(["which", "--toolchain", &claimed, "cargo"])
+        .output();
+    let Some(compiler) = compiler.ok().filter(|output| output.status.success()) else {
+        return Ok(Outcome::Unavailable(format!(
+            "`rustup toolchain install {claimed}` to build with it"
+        )));
+    };
+    let compiler = String::from_utf8_lossy(&compiler.stdout).trim().to_owned();
+    let mut check = Command::new(compiler);
+    check
+        .args(["check", "--locked", "-p", "intervalid-cli", "--target-dir"])
+        .arg(crate::venv::target().join("rust-version"))
+        .env("RUSTUP_TOOLCHAIN", &claimed)
+        .env_remove("RUSTC")
+        .current_dir(root());
+    execute(&mut check)
+}
+
+/// A version as numbers that compare.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
 /// Whether an SPDX expression can be met with the allowed licences. `/` is the old spelling of OR; AND binds tighter.
@@ -233,6 +292,11 @@ mod tests {
         ] {
             assert!(!satisfied(bad, &allowed), "{bad}");
         }
+    }
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(numbers("1.90") > numbers("1.9") && numbers("1.89.0") < numbers("1.90"));
     }
 
     #[test]

@@ -44,6 +44,10 @@ const STEPS: &[Step] = &[
         run: repository::licences,
     },
     Step {
+        name: "rust-version",
+        run: repository::rust_version,
+    },
+    Step {
         name: "advisories",
         run: advisories,
     },

@@ -35,21 +35,33 @@ pub(crate) fn program(environment: &Path, name: &str) -> PathBuf {
     environment.join(folder).join(name)
 }
 
-/// A new environment in place of an older one, with these packages: wheels, or files (`.txt`) that name them.
+/// A new environment in place of an older one, with these packages: wheels, or files (`.txt`) that name them with their hashes, which
+/// come first: beside hashes, pip takes nothing without one.
 pub(crate) fn make(interpreter: &Path, place: &Path, packages: &[&Path]) -> anyhow::Result<Outcome> {
     let made = execute(Command::new(interpreter).args(["-m", "venv", "--clear"]).arg(place))?;
     if !matches!(made, Outcome::Passed) {
         return Ok(made);
     }
-    let mut install = Command::new(program(place, "python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    for package in packages {
-        if package.extension().is_some_and(|extension| extension == "txt") {
-            install.arg("-r");
+    let is_file = |package: &&&Path| package.extension().is_some_and(|extension| extension == "txt");
+    let (files, wheels): (Vec<&&Path>, Vec<&&Path>) = packages.iter().partition(is_file);
+    for (packages, are_files) in [(files, true), (wheels, false)] {
+        if packages.is_empty() {
+            continue;
         }
-        install.arg(package);
+        let mut install = Command::new(program(place, "python"));
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        for package in packages {
+            if are_files {
+                install.arg("-r");
+            }
+            install.arg(package);
+        }
+        let installed = execute(&mut install)?;
+        if !matches!(installed, Outcome::Passed) {
+            return Ok(installed);
+        }
     }
-    execute(&mut install)
+    Ok(Outcome::Passed)
 }
 
 /// File in an environment with the requirements that it was made from.

@@ -1,7 +1,6 @@
 //! What a command fails with: a message, an exit code and, where we can say what to do, a hint.
 
 use std::io;
-use std::process::ExitCode;
 
 use clap::CommandFactory;
 use intervalid_bench::BenchError;
@@ -111,12 +110,12 @@ impl Failure {
     }
 
     /// Code for the shell.
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self.kind {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.kind {
             Kind::Run => 1,
             Kind::Input => 2,
             Kind::Requirement => 3,
-        })
+        }
     }
 
     /// The message and its causes, one per line. A cause that the line above already quotes is left out.
@@ -174,6 +173,25 @@ impl From<BenchError> for Failure {
             _ => Self::input(error),
         };
         Self { hint, ..failure }
+    }
+}
+
+/// Why a model could not be exported, for who calls the program as a library.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ExportError {
+    message: String,
+    /// Whether another argument would do, and nothing was written.
+    pub is_input: bool,
+}
+
+impl From<Failure> for ExportError {
+    fn from(failure: Failure) -> Self {
+        let hint = failure.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        Self {
+            message: failure.lines().join(": ") + &hint,
+            is_input: failure.kind == Kind::Input,
+        }
     }
 }
 
@@ -254,6 +272,12 @@ impl From<WorkflowError> for Failure {
             WorkflowError::NotForSearch { .. } | WorkflowError::NotSearched { .. } => {
                 Some("use --preset paper, or leave it out".to_owned())
             }
+            WorkflowError::LevelsWithoutCalibration { .. } => {
+                Some("add --calibrate, or leave the search to the preset auto, which always does".to_owned())
+            }
+            WorkflowError::OutsideRange(_) => {
+                Some("widen --output-range, or take such samples out of the record if they cannot be true".to_owned())
+            }
             WorkflowError::BudgetWithoutSearch => Some("use --epochs N, or leave --budget out".to_owned()),
             WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => {
                 Some("`--preset paper` trains one network without a search; --model arx needs fewer samples".to_owned())
@@ -287,6 +311,10 @@ impl From<ModelError> for Failure {
             ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
                 Self::input(error)
             }
+            ModelError::NoSuchLevel { reach: None, .. } => Self::input(error).with_hint(
+                "models that this version fits with the preset auto or with --calibrate store bands from 10 to 99 %: fit it again",
+            ),
+            ModelError::NoSuchLevel { .. } => Self::input(error),
             ModelError::OutOfRange { .. } => {
                 Self::input(error).with_hint("remove the sample, or mark it as missing and split the record there")
             }

@@ -42,6 +42,15 @@ impl Output {
         }
     }
 
+    /// For a caller that prints for itself.
+    pub(crate) fn silent() -> Self {
+        Self {
+            json: true,
+            quiet: true,
+            verbose: false,
+        }
+    }
+
     /// Whether results are wanted as JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json

@@ -14,8 +14,16 @@ pub(crate) struct Extras<'a> {
     pub(crate) online: Option<&'a [Band]>,
     /// Whether each measured sample lies inside its band: column `inside`, 0 or 1.
     pub(crate) inside: bool,
+    /// Bands of further coverages: columns `y_lower_50` and `y_upper_50`, and so on.
+    pub(crate) levels: Vec<(f64, &'a [Band])>,
     /// The samples are to come.
     pub(crate) planned: Option<Planned<'a>>,
+}
+
+/// A coverage in the name of a column, such as 50 or 97.5.
+fn level_name(coverage: f64) -> String {
+    // Percents of a binary share have digits that nobody wrote.
+    format!("{}", (1e8 * coverage).round() / 1e6)
 }
 
 /// Inputs to come, read from a file of their own: nothing was measured, so the column y is empty.
@@ -61,6 +69,10 @@ pub(crate) fn predictions_csv(
     }
     if extras.online.is_some() {
         name(&["y_lower_online", "y_upper_online"]);
+    }
+    for (coverage, _) in &extras.levels {
+        let level = level_name(*coverage);
+        name(&[&format!("y_lower_{level}"), &format!("y_upper_{level}")]);
     }
     if extras.extrapolated.is_some() {
         text += ",extrapolated";
@@ -127,8 +139,10 @@ pub(crate) fn predictions_csv(
                 let _ = write!(text, ",{}", u8::from(is_inside));
             }
             let at = band.warmup.min(band.len()) + row;
-            for online in extras.online.into_iter().map(|bands| &bands[index]) {
-                for (lower, upper) in online.lower.iter().zip(&online.upper) {
+            let online = extras.online.into_iter();
+            let levels = extras.levels.iter().map(|(_, bands)| *bands);
+            for band in online.chain(levels).map(|bands| &bands[index]) {
+                for (lower, upper) in band.lower.iter().zip(&band.upper) {
                     let _ = write!(text, ",{},{}", lower[at], upper[at]);
                 }
             }
@@ -147,7 +161,8 @@ pub(crate) fn predictions_csv(
                     Some(_) => text += ",,,,",
                 }
             }
-            let per_output = usize::from(extras.inside) + 2 * usize::from(extras.online.is_some());
+            let bands = usize::from(extras.online.is_some()) + extras.levels.len();
+            let per_output = usize::from(extras.inside) + 2 * bands;
             let columns = per_output * outputs.len() + usize::from(extras.extrapolated.is_some());
             text += &",".repeat(columns);
             place(&mut text, sample);
@@ -204,12 +219,14 @@ mod tests {
             extrapolated: Some(&[vec![false, true]]),
             online: Some(&bands),
             inside: true,
+            levels: vec![(0.5, &bands), (0.975, &bands)],
             planned: None,
         };
         let all = predictions_csv(&dataset, &part, &bands, &extras).expect("belongs");
         assert_eq!(
             all,
-            "k,y,y_hat,y_lower,y_upper,inside,y_lower_online,y_upper_online,extrapolated\n3,3.5,3,3,3,0,3,3,1\n"
+            "k,y,y_hat,y_lower,y_upper,inside,y_lower_online,y_upper_online,\
+             y_lower_50,y_upper_50,y_lower_97.5,y_upper_97.5,extrapolated\n3,3.5,3,3,3,0,3,3,3,3,3,3,1\n"
         );
     }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use intervalid_data::ReadOptions;
-use intervalid_workflow::{RecordRequest, Settings, SplitSource};
+use intervalid_search::SearchConfig;
+use intervalid_workflow::{OutputRanges, RecordRequest, Settings, SplitSource};
 
 use crate::args::{DataArgs, FitArgs, GlobalArgs, column_names};
 
@@ -40,13 +41,19 @@ pub(crate) fn record(args: &DataArgs, global: &GlobalArgs) -> RecordRequest {
 
 /// The settings among the flags of `fit`.
 pub(crate) fn settings(args: &FitArgs) -> Settings {
+    let preferred = SearchConfig::default().coverage;
+    let coverages = args.coverage.as_ref().map(|coverages| coverages.main(preferred));
+    let (coverage, levels) = coverages.unzip();
     Settings {
         preset: args.preset,
         calibrate: args.calibrate.then_some(true),
         model: args.model,
         strategy: args.strategy,
         margin: args.margin,
-        coverage: args.coverage,
+        coverage,
+        levels,
+        output_range: (!args.output_range.is_empty())
+            .then(|| OutputRanges(args.output_range.iter().cloned().collect())),
         lags: args.lags.map(Into::into),
         hidden: args.hidden.clone(),
         states: args.states,

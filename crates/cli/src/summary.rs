@@ -59,6 +59,9 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
             None => output.story(format_args!("\nThere is no {name}."))?,
         }
     }
+    let of_test = result.levels.iter();
+    let of_test = of_test.filter_map(|level| Some((level.coverage, level.test.as_ref()?)));
+    levels(of_test, output)?;
     if let Some(Extrapolation { share, width_ratio }) = result.extrapolation.filter(|found| found.share > 0.0) {
         let width = width_ratio.map_or_else(String::new, |ratio| {
             format!("; the band is {ratio:.2} times as wide there")
@@ -74,6 +77,27 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
         out.join(REPORT).display()
     ))?;
     Ok(())
+}
+
+/// Bands of further coverages, a row per coverage and output; nothing where there are none.
+pub(crate) fn levels<'a>(levels: impl Iterator<Item = (f64, &'a Evaluation)>, output: &Output) -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> = levels
+        .flat_map(|(coverage, evaluation)| {
+            let row = move |(name, metrics): &(String, Metrics)| {
+                let [_, _, picp, pinaw, _, score] =
+                    metric_texts(metrics).map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+                vec![percent(coverage), name.clone(), picp, pinaw, score]
+            };
+            evaluation.outputs.iter().map(row)
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    output.story("")?;
+    output.heading("Bands of other coverages, around the same predictions:")?;
+    let header = ["asked", "output", "PICP", "PINAW", "score"];
+    Ok(output.result(table(&header, &[0, 2, 3, 4], rows))?)
 }
 
 /// What it took. A search has no epochs: the steps of its descent are those of one candidate of many.

@@ -3,7 +3,7 @@
 use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
     Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread,
+    OutputRange, Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread,
 };
 
 use crate::error::{DeployError, Result};
@@ -15,7 +15,7 @@ use crate::state_space_plan::StateSpacePlan;
 /// 2. The regressor x = [ y(k-1), …, y(k-n_y), u(k-n_d), …, u(k-n_d-n_x) ] holds all channels of a lag side by side; the
 ///    outputs are the step's own, before the start measured ones or zero.
 /// 3. [`Body`] gives y and its bounds, normalised (the band of ARX: physical).
-/// 4. Calibration scales both sides of the band around y; results go back to physical units.
+/// 4. Calibration scales both sides of the band around y; results go back to physical units, and into physical limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepProgram {
     /// Which model.
@@ -67,6 +67,9 @@ pub struct OutputPlan {
     pub calibration: Option<Scaling>,
     /// The adaptive band: bounds as in `calibration` with a scale per side and `floor`, on top of the calibrated band.
     pub online: OnlineConstants,
+    /// Physical limits: y and its bounds, those of the adaptive band too, are put on an end that they lie beyond. What is fed back is
+    /// not.
+    pub range: OutputRange,
 }
 
 /// The map from regressor to outputs.
@@ -176,6 +179,7 @@ impl StepProgram {
             spread: spread[index],
             calibration: interface.calibration.as_ref().map(|found| found.outputs[index]),
             online: interface.online_band(index, config.coverage).constants(),
+            range: interface.output_ranges.get(index).copied().unwrap_or_default(),
         };
         Ok(Self {
             kind: model.kind(),
@@ -202,6 +206,12 @@ impl StepProgram {
             sample_limit: SAMPLE_LIMIT,
             body,
         })
+    }
+
+    /// Whether an output has physical limits.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.outputs.iter().any(|output| output.range != OutputRange::default())
     }
 
     /// Length of the regressor.

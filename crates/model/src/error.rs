@@ -26,6 +26,17 @@ pub enum ModelError {
         expected: String,
     },
 
+    /// A coverage that the model cannot tell the width of its band for.
+    #[error("coverage = {asked}: {}", levels_in_words(*own, *reach))]
+    NoSuchLevel {
+        /// The coverage asked for.
+        asked: f64,
+        /// The coverage that the model was fitted for.
+        own: f64,
+        /// The least and the greatest that it could give; none if there is none but its own.
+        reach: Option<(f64, f64)>,
+    },
+
     /// Lags that reach beyond all samples, so that they see nothing but padding.
     #[error(
         "lags = {lags} reach {} samples back: expected less than {longest}, the longest stretch of the training part",
@@ -204,6 +215,14 @@ impl ModelError {
             found: found.to_string(),
             expected: expected.to_string(),
         }
+    }
+}
+
+/// Which bands there are.
+fn levels_in_words(own: f64, reach: Option<(f64, f64)>) -> String {
+    match reach {
+        Some((least, most)) => format!("expected {least} to {most}, for which the model stores how wide its band is"),
+        None => format!("expected {own}, since the model stores no band for any other coverage"),
     }
 }
 

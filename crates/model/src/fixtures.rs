@@ -192,6 +192,7 @@ impl Recipe {
                 calibration: None,
                 region: None,
                 horizons: None,
+                output_ranges: Vec::new(),
             },
             config: FitConfig::default().with(|config| {
                 config.model = match self.kind {

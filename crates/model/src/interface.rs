@@ -6,6 +6,7 @@ use intervalid_interval::Real;
 use crate::band::calibration::{Calibration, OnlineBand};
 use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
+use crate::band::limits::OutputRange;
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
 use crate::family::ensemble::Spread;
@@ -27,6 +28,8 @@ pub struct ModelInterface {
     pub region: Option<TrainingRegion>,
     /// How the band shrinks a few samples after a measurement, if that is known.
     pub horizons: Option<HorizonScales>,
+    /// What each output cannot leave; empty where no limits are known.
+    pub output_ranges: Vec<OutputRange>,
 }
 
 /// Half-widths below this share of an output's standard deviation count as none.
@@ -47,7 +50,13 @@ impl ModelInterface {
             calibration: None,
             region: None,
             horizons: None,
+            output_ranges: Vec::new(),
         }
+    }
+
+    /// The physical limits of an output.
+    pub(crate) fn output_range(&self, output: usize) -> OutputRange {
+        self.output_ranges.get(output).copied().unwrap_or_default()
     }
 
     /// The adaptive band of an output before its first sample.

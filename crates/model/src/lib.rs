@@ -37,10 +37,12 @@ mod train;
 pub use intervalid_data::DIVERGED;
 
 pub use band::calibration::{
-    BlockScores, Calibration, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands, quantile, standard_error,
+    BlockScores, Calibration, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands,
+    quantile, standard_error,
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;
+pub use band::limits::OutputRange;
 pub use band::metrics::{
     Aligned, CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, align,
     coverage_by_horizon, cwc, evaluate, rolling_coverage,

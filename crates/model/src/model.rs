@@ -6,10 +6,12 @@ use intervalid_data::{ArxModel, Dataset, Lags, Normaliser, Part, Split, replace_
 
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::horizon::HorizonScales;
+use crate::band::limits::{OutputRange, check_ranges, limit};
 use crate::band::prediction::Band;
-use crate::config::FitConfig;
+use crate::config::{FitConfig, share};
 use crate::error::{ModelError, Result};
 use crate::family::body::{Body, Fitted, NetworkParameters, Networks};
+use crate::family::ensemble::spread_factor;
 use crate::family::linear::{ArxWithBand, fit_arx, search_lags};
 use crate::file::model_file;
 use crate::interface::ModelInterface;
@@ -277,7 +279,18 @@ impl Model {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+        Ok(self.limited(self.simulate_unlimited(dataset, part)?))
+    }
+
+    /// The same without physical limits.
+    pub(crate) fn simulate_unlimited(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         Ok(self.interface.calibrate(self.fitted().simulate(dataset, part)?))
+    }
+
+    /// Predictions and bounds put inside the physical limits of their outputs.
+    pub(crate) fn limited(&self, mut bands: Vec<Band>) -> Vec<Band> {
+        limit(&mut bands, &self.interface.output_ranges);
+        bands
     }
 
     /// The bands of [`simulate`](Self::simulate) as they would have been had their scale followed the measured outputs of
@@ -286,7 +299,7 @@ impl Model {
     /// # Errors
     /// If the bands do not belong to the data.
     pub fn online(&self, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Band>> {
-        online_bands(&self.interface, self.config.coverage, dataset, bands)
+        Ok(self.limited(online_bands(&self.interface, self.config.coverage, dataset, bands)?))
     }
 
     /// For every band, which of its samples lie outside the region of the training data; none where the model does not
@@ -324,25 +337,75 @@ impl Model {
         Ok(self)
     }
 
+    /// The same model with physical limits, one range per output, which predictions and bands do not leave; none takes them off.
+    ///
+    /// # Errors
+    /// If there is another number of ranges, or one has nothing inside.
+    pub fn with_output_ranges(mut self, ranges: Vec<OutputRange>) -> Result<Self> {
+        check_ranges(&ranges, self.interface.outputs.len())
+            .map_err(|reason| ModelError::option("output_range", reason, "a range per output"))?;
+        self.interface.output_ranges = ranges;
+        Ok(self)
+    }
+
     pub(crate) fn set_horizons(&mut self, horizons: Option<HorizonScales>) {
         self.interface.horizons = horizons;
     }
 
-    /// The same model with a band for another coverage, where that needs no training: the Gaussian baselines.
+    /// The same model with a band for another coverage, where that needs no training: a calibrated model from the scales it stores
+    /// ([`Calibration::at`]), a Gaussian baseline without calibration from its variance.
+    ///
+    /// Bands of one model for several coverages lie inside one another. A band some samples ahead shrinks as that of the model's own
+    /// coverage does ([`HorizonScales`]).
     ///
     /// # Errors
-    /// If `coverage` is not between 0 and 1, or the model's band was fitted for its own coverage.
+    /// If `coverage` is not between 0 and 1, or [`ModelError::NoSuchLevel`] if the model cannot tell how wide its band is then.
     pub fn at_coverage(&self, coverage: f64) -> Result<Self> {
-        if matches!(self.kind().method(), Method::Interval | Method::Linear) {
-            let expected = format!("{}, which this band was fitted for", self.config.coverage);
-            return Err(ModelError::option("coverage", coverage, expected));
-        }
+        share("coverage", coverage)?;
         let mut model = self.clone();
         model.config.coverage = coverage;
-        model.config.check()?;
-        // Scales were found for the other coverage.
-        model.interface.calibration = None;
+        let own = self.config.coverage;
+        if own.to_bits() == coverage.to_bits() {
+            return Ok(model);
+        }
+        let is_gaussian = !matches!(self.kind().method(), Method::Interval | Method::Linear);
+        let stored = self.interface.calibration.as_ref();
+        let reach = stored.and_then(Calibration::reach);
+        let mut found = stored.and_then(|calibration| calibration.at(coverage));
+        match &mut found {
+            // The band that scales were found for is one of another number of standard deviations.
+            Some(found) if is_gaussian => {
+                let ratio = spread_factor(own) / spread_factor(coverage);
+                for scaling in &mut found.outputs {
+                    scaling.lower *= ratio;
+                    scaling.upper *= ratio;
+                    scaling.floor /= ratio;
+                }
+                // Scales of other levels are of the other band.
+                found.levels.clear();
+            }
+            Some(_) => {}
+            None if is_gaussian && reach.is_none() => {}
+            None => {
+                return Err(ModelError::NoSuchLevel {
+                    asked: coverage,
+                    own,
+                    reach,
+                });
+            }
+        }
+        model.interface.calibration = found;
         Ok(model)
+    }
+
+    /// The coverages that [`at_coverage`](Self::at_coverage) gives, least and greatest; none but its own where that is none.
+    #[must_use]
+    pub fn coverages(&self) -> Option<(f64, f64)> {
+        match self.interface.calibration.as_ref().map(Calibration::reach) {
+            Some(reach) => reach,
+            None if matches!(self.kind().method(), Method::Interval | Method::Linear) => None,
+            None => Some((0.0, 1.0)),
+        }
     }
 
     /// Free-run simulation whose bounds come from an interval recursion; the point predictions are those of
@@ -367,7 +430,7 @@ impl Model {
             }
             _ => return Err(self.not_one_network()),
         };
-        Ok(self.interface.calibrate(bands))
+        Ok(self.limited(self.interface.calibrate(bands)))
     }
 
     /// The bounds of [`simulate`](Self::simulate) without calibration, certified: see [`CertifiedBand`] for what that means.

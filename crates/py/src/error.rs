@@ -1,5 +1,6 @@
 //! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
 
+use intervalid_cli::ExportError;
 use intervalid_data::{DataError, FileProblem};
 use intervalid_interval::IntervalError;
 use intervalid_model::ModelError;
@@ -59,7 +60,7 @@ fn class_of_file(problem: &FileProblem) -> &'static str {
 fn class_of_model(error: &ModelError) -> &'static str {
     match error {
         ModelError::Data(error) => class_of_data(error),
-        ModelError::Option { .. } | ModelError::LagsTooLong { .. } => "OptionError",
+        ModelError::Option { .. } | ModelError::LagsTooLong { .. } | ModelError::NoSuchLevel { .. } => "OptionError",
         ModelError::Channels { .. } | ModelError::SampleTime { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
@@ -87,7 +88,11 @@ fn class_of_workflow(error: &WorkflowError) -> &'static str {
         | WorkflowError::NotSearched { .. } => "SettingError",
         WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => "TooShortError",
         WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => "InterruptedFitError",
-        WorkflowError::Search(_) | WorkflowError::BudgetWithoutSearch => "OptionError",
+        WorkflowError::Search(_)
+        | WorkflowError::BudgetWithoutSearch
+        | WorkflowError::RangeOfNothing { .. }
+        | WorkflowError::OutsideRange(_)
+        | WorkflowError::LevelsWithoutCalibration { .. } => "OptionError",
         _ => "IntervalidError",
     }
 }
@@ -174,6 +179,15 @@ pub(crate) fn workflow(error: WorkflowError) -> PyErr {
         error => kind(error),
     };
     exception(class_of_workflow(&error), error.to_string(), &kind)
+}
+
+pub(crate) fn export(error: &ExportError) -> PyErr {
+    let class = if error.is_input {
+        "OptionError"
+    } else {
+        "IntervalidError"
+    };
+    exception(class, error.to_string(), "Export")
 }
 
 pub(crate) fn report(error: ReportError) -> PyErr {

@@ -3,6 +3,7 @@
 //! The Python side (`python/intervalid`) has the estimators and everything that is about arrays, tables and plots.
 
 mod band_metrics;
+mod command_line;
 mod convert;
 mod error;
 mod fit;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 mod _intervalid {
     #[pymodule_export]
     use crate::band_metrics::band_metrics;
+    #[pymodule_export]
+    use crate::command_line::command_line;
     #[pymodule_export]
     use crate::fit::{Fit, defaults, fit};
     #[pymodule_export]

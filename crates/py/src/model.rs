@@ -47,6 +47,17 @@ impl Model {
         py.detach(|| self.model.save(path)).map_err(error::model)
     }
 
+    /// What `intervalid export` does with these options, and the object that it prints with `--json`.
+    fn export<'py>(&self, py: Python<'py>, options: Vec<std::ffi::OsString>) -> PyResult<Bound<'py, PyAny>> {
+        let written = py.detach(|| intervalid_cli::export_model(&self.model, &options));
+        crate::convert::json(py, &written.map_err(|failure| error::export(&failure))?)
+    }
+
+    /// The same model with a band for another coverage.
+    fn at_coverage(&self, coverage: f64) -> PyResult<Self> {
+        Ok(self.model.at_coverage(coverage).map_err(error::model)?.into())
+    }
+
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.model.to_bytes().map_err(error::model)?;

@@ -95,6 +95,57 @@ def test_predictions_of_the_test_part(program: str, dryer: iv.Record, tmp_path: 
         np.testing.assert_array_equal(ours[501:], [float(row[name]) for row in rows])
 
 
+def test_bands_of_several_coverages(program: str, tmp_path: pathlib.Path) -> None:
+    u, y = two_by_two(240, 5)
+    frame = pd.DataFrame({"flow": u[:, 0], "heat": u[:, 1], "level": y[:, 0], "temperature": y[:, 1]})
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    columns = ["--input", "flow,heat", "--output", "level,temperature", "--split", "0.4,0.1,0.5"]
+    fit = ["fit", str(tmp_path / "my.csv"), *columns, "--model", "arx", "--coverage", "0.5,0.9,0.99"]
+    result = run(program, *fit, "--out", str(tmp_path / "a"))
+    data = (frame[["flow", "heat"]], frame[["level", "temperature"]])
+    model = iv.AutoModel(model="arx", coverage=[0.5, 0.9, 0.99], split=PAPER).fit(*data, name="my")
+    compare(result, tmp_path / "a", model)
+    assert [level["coverage"] for level in model.result_["levels"]] == [0.5, 0.99]
+
+    loaded = iv.load_model(tmp_path / "a")
+    start = loaded.initial_outputs_
+    band = loaded.predict(data[0], y0=data[1][:start], coverage=[0.8, 0.9, 0.5])
+    assert band.coverage == 0.9 and sorted(band.levels) == [0.5, 0.8]
+    inner, outer = band.predicted["level"].levels[0.5], band.predicted["level"].levels[0.8]
+    assert (outer[0] < inner[0]).all() and (inner[1] < outer[1]).all()
+    assert (band.predicted["level"].lower < outer[0]).all()
+    assert list(band.to_pandas().columns)[3] == "level_lower_50"
+    alone = loaded.predict(data[0], y0=data[1][:start], coverage=0.8)
+    assert alone.coverage == 0.8
+    np.testing.assert_array_equal(alone.lower, band.levels[0.8][0])
+    there = run(program, "evaluate", str(tmp_path / "a"), str(tmp_path / "my.csv"), "--coverage", "0.8")
+    assert loaded.metrics(*data, coverage=0.8)["picp"] == there["picp"]
+    with pytest.raises(iv.errors.OptionError, match="expected 0.1 to 0.99"):
+        loaded.predict(data[0], y0=data[1][:start], coverage=0.999)
+    with pytest.raises(iv.errors.OptionError, match="calibrated"):
+        iv.IntervalNODE(coverage=[0.5, 0.9], epochs=1).fit(*data)
+
+
+def test_physical_limits(program: str, tmp_path: pathlib.Path) -> None:
+    u, y = two_by_two(240, 5)
+    frame = pd.DataFrame({"flow": u[:, 0], "heat": u[:, 1], "level": y[:, 0], "temperature": y[:, 1]})
+    frame.to_csv(tmp_path / "my.csv", index=False)
+    most = float(y[:, 0].max()) + 1e-3
+    columns = ["--input", "flow,heat", "--output", "level,temperature", "--split", "0.4,0.1,0.5"]
+    limits = ["--output-range", f"level=:{most!r}"]
+    fit = ["fit", str(tmp_path / "my.csv"), *columns, *limits, "--preset", "paper", "--model", "arx"]
+    result = run(program, *fit, "--out", str(tmp_path / "a"))
+    data = (frame[["flow", "heat"]], frame[["level", "temperature"]])
+    model = iv.ARX(output_range={"level": (None, most)}, split=PAPER).fit(*data, name="my")
+    compare(result, tmp_path / "a", model)
+    band = model.predict(data[0], y0=data[1][: model.initial_outputs_])
+    assert band["level"].predicted.upper.max() == most
+    with pytest.raises(iv.errors.OptionError, match="outside of its range"):
+        iv.ARX(output_range={"level": "0:0.001"}).fit(*data)
+    with pytest.raises(iv.errors.OptionError, match="expected"):
+        iv.ARX(output_range={"level": 3}).fit(*data)
+
+
 def test_a_model_saved_here_is_used_there(program: str, dryer: iv.Record, tmp_path: pathlib.Path) -> None:
     model = iv.IntervalNODE(epochs=3, hidden=(5,)).fit(dryer[:500])
     model.save(tmp_path / "model.safetensors")

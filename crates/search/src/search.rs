@@ -76,7 +76,11 @@ pub fn search(
             why: choice.why,
             members: choice.model.members(),
             warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
-            calibration: choice.calibration,
+            // The model has them; here they are nobody's news.
+            calibration: Calibration {
+                levels: Vec::new(),
+                ..choice.calibration
+            },
             promise: Some(choice.promise),
             guarantees: GUARANTEES.map(str::to_owned).to_vec(),
             rounds: searched.rounds,

@@ -7,7 +7,7 @@ use toml::Table;
 use crate::error::{Result, StudyError};
 
 /// Settings of a single fit that a study decides otherwise.
-const NOT_OF_A_RUN: [&str; 3] = ["preset", "calibrate", "rounds"];
+const NOT_OF_A_RUN: [&str; 5] = ["preset", "calibrate", "rounds", "levels", "output_range"];
 
 /// `config` with the keys of `settings` replaced; tables such as `lags` key by key.
 ///
@@ -22,5 +22,14 @@ pub(crate) fn apply(config: FitConfig, settings: &Table, place: &str) -> Result<
         let key = key.clone();
         return Err(wrong(WorkflowError::UnknownSetting { key, nearest: None }));
     }
-    Ok(Settings::from_table(settings).map_err(wrong)?.applied_to(config))
+    let settings = Settings::from_table(settings).map_err(wrong)?;
+    // Several coverages are a study's own list.
+    if settings.levels.is_some() {
+        return Err(wrong(WorkflowError::Setting {
+            key: "coverage".to_owned(),
+            found: "several shares".to_owned(),
+            reason: "a study lists them as `coverages`".to_owned(),
+        }));
+    }
+    Ok(settings.applied_to(config))
 }

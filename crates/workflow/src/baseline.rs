@@ -19,7 +19,8 @@ impl Baseline {
     ///
     /// # Errors
     /// If the record is too short for a linear model.
-    pub(crate) fn fit(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<Option<Self>> {
+    pub(crate) fn fit(dataset: &Dataset, split: &Split, beside: &Model) -> Result<Option<Self>> {
+        let config = beside.config();
         if config.model.method() == Method::Linear || split.test.is_empty() {
             return Ok(None);
         }
@@ -31,6 +32,8 @@ impl Baseline {
         config.lags = search_lags(dataset, split, &config)?;
         config.lag_search = false;
         let (model, _) = Model::fit(dataset, split, &config, FitOptions::default())?;
+        // The plant has the same limits.
+        let model = model.with_output_ranges(beside.interface().output_ranges.clone())?;
         let bands = model.simulate(dataset, &split.test)?;
         Ok(Some(Self {
             lags: config.lags,

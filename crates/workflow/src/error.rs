@@ -1,7 +1,7 @@
 //! What can go wrong, with the values that say why.
 
-use intervalid_data::DataError;
-use intervalid_model::{ModelError, ModelKind};
+use intervalid_data::{DataError, display_name};
+use intervalid_model::{ModelError, ModelKind, OutputRange};
 use intervalid_search::SearchError;
 
 /// Errors of this crate.
@@ -54,6 +54,28 @@ pub enum WorkflowError {
         model: ModelKind,
     },
 
+    /// Several coverages of a model whose band is fitted for one.
+    #[error(
+        "several coverages need a band that is calibrated on held-out data; {model} as it is asked for has a band for one"
+    )]
+    LevelsWithoutCalibration {
+        /// The model given.
+        model: ModelKind,
+    },
+
+    /// A range of an output that there is not.
+    #[error("a range is given for '{}': expected an output ({})", display_name(name), outputs.join(", "))]
+    RangeOfNothing {
+        /// The name given.
+        name: String,
+        /// The outputs there are.
+        outputs: Vec<String>,
+    },
+
+    /// Samples that a model is fitted to beyond the physical limits of their output.
+    #[error(transparent)]
+    OutsideRange(Box<OutsideRange>),
+
     /// A time limit for a fit that is not a search.
     #[error("a time budget is for the preset auto; one model is trained for as many epochs as asked")]
     BudgetWithoutSearch,
@@ -79,6 +101,32 @@ pub enum WorkflowError {
         /// `search` or `calibration`.
         stage: &'static str,
     },
+}
+
+/// Samples beyond the physical limits of their output.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "'{}' is {value} at sample {sample} (counted from 0) of experiment '{}'{}, outside of its range {range}{}",
+    display_name(output),
+    display_name(experiment),
+    row.as_ref().map_or_else(String::new, |row| format!(" ({row})")),
+    if *count > 1 { format!(" like {} more", count - 1) } else { String::new() }
+)]
+pub struct OutsideRange {
+    /// Name of the output.
+    pub output: String,
+    /// The first value outside.
+    pub value: f64,
+    /// The range given.
+    pub range: OutputRange,
+    /// Where it is.
+    pub experiment: String,
+    /// From 0.
+    pub sample: usize,
+    /// Where it is in its file, if that is known.
+    pub row: Option<String>,
+    /// How many of the same stretch lie outside.
+    pub count: usize,
 }
 
 impl From<SearchError> for WorkflowError {

@@ -24,8 +24,10 @@
 //! # Ok::<(), intervalid_workflow::WorkflowError>(())
 //! ```
 
+mod band;
 mod baseline;
 mod error;
+mod levels;
 mod outcome;
 mod record;
 mod request;
@@ -33,8 +35,10 @@ mod settings;
 mod stamp;
 mod train;
 
+pub use band::{BandRequest, OutputRanges, main_coverage, parse_range};
 pub use baseline::Baseline;
-pub use error::{Result, WorkflowError};
+pub use error::{OutsideRange, Result, WorkflowError};
+pub use levels::{LevelMetrics, LevelRuns};
 pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use record::{RecordRequest, SplitSource, check_data_dir};
 pub use request::{FitRequest, Preset};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::baseline::Baseline;
 use crate::error::{Result, WorkflowError};
+use crate::levels::{LevelMetrics, LevelRuns};
 use crate::request::{FitRequest, Preset};
 use crate::stamp::RecordStamp;
 use crate::train::{Trained, Training};
@@ -46,10 +47,12 @@ pub struct PartRuns {
     pub online: Vec<Band>,
     /// Which samples of the test part lie outside the region of the training data, where the model knows it.
     pub extrapolated: Option<Vec<Vec<bool>>>,
+    /// At further coverages, where some were asked for.
+    pub levels: Vec<LevelRuns>,
 }
 
 impl PartRuns {
-    fn simulate(model: &Model, dataset: &Dataset, split: &Split, threads: usize) -> Result<Self> {
+    fn simulate(model: &Model, dataset: &Dataset, split: &Split, levels: &[f64], threads: usize) -> Result<Self> {
         let simulate = |part: &Part| match part.is_empty() {
             true => Ok(Vec::new()),
             false => model.simulate(dataset, part),
@@ -66,6 +69,7 @@ impl PartRuns {
         Ok(Self {
             online: model.online(dataset, &test)?,
             extrapolated: model.extrapolated(dataset, &test)?,
+            levels: LevelRuns::simulate(model, dataset, split, levels)?,
             test,
             validation,
             train,
@@ -107,6 +111,9 @@ pub struct FitMetrics {
     /// Of the test part, where the model knows the region of its training data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extrapolation: Option<Extrapolation>,
+    /// At further coverages, where some were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelMetrics>,
     /// Which samples it was judged on; folders of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordStamp>,
@@ -165,8 +172,8 @@ impl Trained {
             model,
             training,
         } = self;
-        let runs = PartRuns::simulate(&model, dataset, split, threads)?;
-        let (baseline, baseline_error) = match Baseline::fit(dataset, split, model.config()) {
+        let runs = PartRuns::simulate(&model, dataset, split, &request.band().levels, threads)?;
+        let (baseline, baseline_error) = match Baseline::fit(dataset, split, &model) {
             Ok(baseline) => (baseline, None),
             Err(error) => (None, Some(error)),
         };
@@ -195,6 +202,11 @@ impl Trained {
                 .extrapolated
                 .as_ref()
                 .map(|flags| Extrapolation::of(&runs.test, flags)),
+            levels: runs
+                .levels
+                .iter()
+                .map(|level| level.metrics(dataset))
+                .collect::<Result<_>>()?,
             record: Some(RecordStamp::new(dataset, split)),
             search: training.search().cloned(),
         };

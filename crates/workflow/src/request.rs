@@ -1,11 +1,12 @@
 //! What is to be fitted, everything decided.
 
 use intervalid_data::{Dataset, InitialState, Lags, Split, free_run_windows};
-use intervalid_model::{FitConfig, Model, ModelError, ModelKind};
+use intervalid_model::{FitConfig, Model, ModelError, ModelKind, OutputRange};
 use intervalid_search::{SearchConfig, SearchInfo};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::band::BandRequest;
 use crate::error::Result;
 use crate::settings::{SHORTEST, Settings};
 
@@ -49,9 +50,11 @@ pub enum FitRequest {
         config: Box<FitConfig>,
         /// Whether its band is scaled on held-out blocks ([`calibrate_on_blocks`](intervalid_search::calibrate_on_blocks)).
         calibrate: bool,
+        /// What is asked of its bands besides.
+        band: BandRequest,
     },
-    /// The best that a search finds ([`search`](intervalid_search::search)).
-    Search(SearchConfig),
+    /// The best that a search finds ([`search`](intervalid_search::search)), and what is asked of its bands.
+    Search(SearchConfig, BandRequest),
 }
 
 impl FitRequest {
@@ -80,9 +83,13 @@ impl FitRequest {
     pub fn one(settings: &Settings, dataset: &str) -> Result<Self> {
         let config = settings.fit_config(dataset);
         config.check()?;
+        let calibrate = settings.calibrate.unwrap_or(false);
+        let band = BandRequest::new(settings, config.coverage);
+        band.check_one(&config, calibrate)?;
         Ok(Self::One {
             config: Box::new(config),
-            calibrate: settings.calibrate.unwrap_or(false),
+            calibrate,
+            band,
         })
     }
 
@@ -93,7 +100,17 @@ impl FitRequest {
     pub fn search(settings: &Settings) -> Result<Self> {
         let config = settings.search_config()?;
         config.check()?;
-        Ok(Self::Search(config))
+        let band = BandRequest::new(settings, config.coverage);
+        band.check(config.coverage)?;
+        Ok(Self::Search(config, band))
+    }
+
+    /// What is asked of the bands besides their coverage.
+    #[must_use]
+    pub fn band(&self) -> &BandRequest {
+        match self {
+            Self::One { band, .. } | Self::Search(_, band) => band,
+        }
     }
 
     /// How settings that nobody gave are chosen.
@@ -101,7 +118,7 @@ impl FitRequest {
     pub fn preset(&self) -> Preset {
         match self {
             Self::One { .. } => Preset::Paper,
-            Self::Search(_) => Preset::Auto,
+            Self::Search(..) => Preset::Auto,
         }
     }
 
@@ -118,10 +135,19 @@ impl FitRequest {
     pub fn to_table(&self) -> Result<Table> {
         let (mut settings, lags) = match self {
             Self::One { config, .. } => (Table::try_from(config)?, Some(config.lags)),
-            Self::Search(config) => (Table::try_from(config)?, config.lags),
+            Self::Search(config, _) => (Table::try_from(config)?, config.lags),
         };
         if let Self::One { calibrate, .. } = self {
             settings.insert("calibrate".to_owned(), Value::from(*calibrate));
+        }
+        let BandRequest { levels, output_range } = self.band();
+        if !output_range.0.is_empty() {
+            let range = |(name, range): (&String, &OutputRange)| (name.clone(), Value::from(range.to_string()));
+            let ranges: Table = output_range.0.iter().map(range).collect();
+            settings.insert("output_range".to_owned(), Value::from(ranges));
+        }
+        if !levels.is_empty() {
+            settings.insert("levels".to_owned(), Value::try_from(levels)?);
         }
         if let Some(lags) = lags {
             settings.insert("lags".to_owned(), Value::from(lags.to_string()));
@@ -133,14 +159,18 @@ impl FitRequest {
     #[must_use]
     pub(crate) fn repeatable(&self, model: &Model, search: Option<&SearchInfo>) -> Self {
         match (self, search) {
-            (Self::Search(config), Some(info)) if info.capped => Self::Search(SearchConfig {
-                rounds: info.rounds,
-                ..config.clone()
-            }),
-            (Self::Search(config), _) => Self::Search(config.clone()),
-            (Self::One { calibrate, .. }, _) => Self::One {
+            (Self::Search(config, band), Some(info)) if info.capped => {
+                let config = SearchConfig {
+                    rounds: info.rounds,
+                    ..config.clone()
+                };
+                Self::Search(config, band.clone())
+            }
+            (Self::Search(..), _) => self.clone(),
+            (Self::One { calibrate, band, .. }, _) => Self::One {
                 config: Box::new(model.config().clone()),
                 calibrate: *calibrate,
+                band: band.clone(),
             },
         }
     }
@@ -149,10 +179,13 @@ impl FitRequest {
     #[must_use]
     pub fn of_kind(&self, model: ModelKind) -> Self {
         match self {
-            Self::Search(config) if SearchConfig::searches(model) => Self::Search(SearchConfig {
-                model: Some(model),
-                ..config.clone()
-            }),
+            Self::Search(config, band) if SearchConfig::searches(model) => {
+                let config = SearchConfig {
+                    model: Some(model),
+                    ..config.clone()
+                };
+                Self::Search(config, band.clone())
+            }
             request => request.clone(),
         }
     }
@@ -160,11 +193,13 @@ impl FitRequest {
     /// Finds out before training what would fail after it.
     ///
     /// # Errors
-    /// If a part is too short to be simulated, or given lags reach beyond all training samples.
+    /// If a part is too short to be simulated, given lags reach beyond all training samples, or those lie outside their output's
+    /// physical limits.
     pub fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
+        self.band().output_ranges(dataset, split)?;
         let (lags, initial, given): (Lags, InitialState, bool) = match self {
             Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
-            Self::Search(config) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),
+            Self::Search(config, _) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),
         };
         for part in [&split.test, &split.validation] {
             if !part.is_empty() {
@@ -187,7 +222,7 @@ mod tests {
     #[test]
     fn a_search_again_is_among_models_of_the_kind_that_was_chosen() {
         let search = FitRequest::new(&Settings::default(), "").expect("resolves");
-        let FitRequest::Search(config) = search.of_kind(ModelKind::Iss) else {
+        let FitRequest::Search(config, _) = search.of_kind(ModelKind::Iss) else {
             panic!("still a search");
         };
         assert_eq!(config.model, Some(ModelKind::Iss));

@@ -8,6 +8,7 @@ use intervalid_search::SearchConfig;
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
+use crate::band::{OutputRanges, main_coverage};
 use crate::error::{Result, WorkflowError};
 use crate::request::Preset;
 
@@ -52,6 +53,8 @@ settings! {
     strategy: Strategy,
     margin: MarginActivation,
     coverage: f64,
+    levels: Vec<f64>,
+    output_range: OutputRanges,
     lags: LagsSetting,
     lag_search: bool,
     hidden: Vec<usize>,
@@ -91,12 +94,14 @@ settings! {
 }
 
 /// Settings that a search takes; all others say how one network is trained.
-const OF_A_SEARCH: [&str; 8] = [
+const OF_A_SEARCH: [&str; 10] = [
     "preset",
     "model",
     "lags",
     "initial",
     "coverage",
+    "levels",
+    "output_range",
     "rounds",
     "precision",
     "seed",
@@ -216,6 +221,10 @@ impl Settings {
                 .iter()
                 .find(|(alias, _)| alias == key)
                 .map_or(key.as_str(), |(_, name)| name);
+            if let ("coverage", Value::Array(levels)) = (name, value) {
+                settings = Self::of_coverages(levels, value)?.or(settings);
+                continue;
+            }
             if !Self::NAMES.contains(&name) {
                 let nearest = nearest(key, Self::NAMES.iter().copied());
                 let key = key.clone();
@@ -234,8 +243,31 @@ impl Settings {
         Ok(settings)
     }
 
-    /// These settings, and those of `base` where these say nothing. Lags and epochs that are given displace what `base` says about
-    /// searching lags and about the epochs of margins.
+    /// Several coverages: the default one if it is among them, else the first, is what a model is trained for and judged by.
+    fn of_coverages(levels: &[Value], value: &Value) -> Result<Self> {
+        let number = |level: &Value| {
+            level
+                .as_float()
+                .or_else(|| level.as_integer().map(|whole| whole as f64))
+        };
+        let numbers: Option<Vec<f64>> = levels.iter().map(number).collect();
+        let preferred = SearchConfig::default().coverage;
+        let Some((main, others)) = numbers.and_then(|numbers| main_coverage(&numbers, preferred)) else {
+            return Err(WorkflowError::Setting {
+                key: "coverage".to_owned(),
+                found: value.to_string(),
+                reason: "expected a share between 0 and 1 such as 0.9, or several".to_owned(),
+            });
+        };
+        Ok(Self {
+            coverage: Some(main),
+            levels: Some(others),
+            ..Self::default()
+        })
+    }
+
+    /// These settings, and those of `base` where these say nothing. Lags, epochs and a coverage that are given displace what `base`
+    /// says about searching lags, about the epochs of margins and about further coverages.
     #[must_use]
     pub fn over(self, mut base: Self) -> Self {
         if self.lags.is_some() {
@@ -243,6 +275,9 @@ impl Settings {
         }
         if self.epochs.is_some() {
             base.margin_epochs = None;
+        }
+        if self.coverage.is_some() {
+            base.levels = None;
         }
         self.or(base)
     }
@@ -452,10 +487,24 @@ mod tests {
         assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));
         assert_eq!(Settings::from_table(&table).unwrap().fit_config("robot-arm"), config);
         assert_eq!(
-            table.len() + 3,
+            table.len() + 5,
             Settings::NAMES.len(),
-            "preset, calibrate and rounds besides"
+            "preset, calibrate, levels, output_range and rounds besides"
         );
+    }
+
+    #[test]
+    fn several_coverages_are_one_and_others() {
+        let several = settings("coverage = [0.5, 0.9, 0.99]");
+        assert_eq!((several.coverage, several.levels), (Some(0.9), Some(vec![0.5, 0.99])));
+        let over = settings("coverage = 0.8").over(settings("coverage = [0.5, 0.9]"));
+        assert_eq!((over.coverage, over.levels), (Some(0.8), None));
+        let written = settings("coverage = 0.9\nlevels = [0.5]");
+        assert_eq!((written.coverage, written.levels), (Some(0.9), Some(vec![0.5])));
+        for bad in ["coverage = []", "coverage = ['0.9']"] {
+            let refused = Settings::from_table(&bad.parse().unwrap()).unwrap_err();
+            assert!(refused.to_string().starts_with("coverage = ["), "{refused}");
+        }
     }
 
     #[test]

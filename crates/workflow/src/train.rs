@@ -137,11 +137,13 @@ impl FitRequest {
         for part in [&split.train, &split.validation, &split.test] {
             interface.check_part(dataset, part)?;
         }
+        let ranges = self.band().output_ranges(dataset, split)?;
         let (model, training) = match self {
-            Self::One { config, calibrate } => one(dataset, split, config, *calibrate, options)?,
-            Self::Search(config) => searched(dataset, split, config, options)?,
+            Self::One { config, calibrate, .. } => one(dataset, split, config, *calibrate, options)?,
+            Self::Search(config, _) => searched(dataset, split, config, options)?,
         };
         let model = model.with_horizons(dataset, &split.train.followed_by(&split.validation))?;
+        let model = model.with_output_ranges(ranges)?;
         Ok(Trained {
             request: self.clone(),
             model,

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use intervalid_model::ModelKind;
 use intervalid_workflow::Preset;
 
-use super::fit::{coverage, duration, preset};
+use super::coverage::share;
+use super::fit::{duration, preset};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -89,7 +90,7 @@ pub(crate) struct BenchRunArgs {
     #[arg(
         long,
         value_name = "SHARE",
-        value_parser = coverage,
+        value_parser = share,
         allow_negative_numbers = true,
         help_heading = "Fit options"
     )]

@@ -6,11 +6,12 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use intervalid_data::{InitialState, Lags};
-use intervalid_model::{MarginActivation, ModelKind, Precision, Strategy};
+use intervalid_model::{MarginActivation, ModelKind, OutputRange, Precision, Strategy};
 
-use intervalid_workflow::Preset;
+use intervalid_workflow::{Preset, parse_range};
 
 use super::DataArgs;
+use super::coverage::Coverages;
 use super::data::seconds;
 
 const EXAMPLES: &str = "\
@@ -19,6 +20,8 @@ Examples:
   intervalid fit my.csv --budget 30s --threads 2          the same within half a minute of search
   intervalid fit hair-dryer --preset paper --out dryer    the paper's settings
   intervalid fit my.csv --input valve --output level --coverage 0.95
+  intervalid fit my.csv --coverage 0.5,0.9,0.99           three bands, one inside the other
+  intervalid fit my.csv --output level --output-range level=0:10   a tank is never fuller than full
   intervalid fit my.csv --model arx                       a linear model: is a network worth it?
   intervalid fit my.csv --model ilstm --strategy joint --epochs 400 --seed 2
   intervalid fit my.csv --config fit.toml --print-config  what would be done
@@ -90,15 +93,25 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) margin: Option<MarginActivation>,
-    /// Share of the samples that the band should hold, such as 0.9
+    /// Share of the samples that the band should hold, such as 0.9; several, such as 0.5,0.9,0.99, give bands inside one another,
+    /// of which 0.9 (or the first) is what the model is trained for and judged by
     #[arg(
         long,
-        value_name = "SHARE",
-        value_parser = coverage,
+        value_name = "SHARE,...",
+        value_parser = Coverages::parse,
         allow_negative_numbers = true,
         help_heading = "Fit options"
     )]
-    pub(crate) coverage: Option<f64>,
+    pub(crate) coverage: Option<Coverages>,
+    /// Physical limits of an output, such as level=0:10, level=0: or level=:10, which predictions and bands do not leave; once per output
+    #[arg(
+        long,
+        value_name = "NAME=LO:HI",
+        value_parser = output_range,
+        allow_hyphen_values = true,
+        help_heading = "Fit options"
+    )]
+    pub(crate) output_range: Vec<(String, OutputRange)>,
     /// Input taps beyond the first, dead time, output lags [default: the paper's for known names, else searched]
     #[arg(
         long,
@@ -158,16 +171,11 @@ pub(crate) struct FitArgs {
     pub(crate) print_config: bool,
 }
 
-/// Rejects text that is not a number; ranges are checked with all other settings.
-pub(super) fn coverage(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches(['%', ' ']).replace(',', ".");
-    match (text.parse(), number.parse::<f64>()) {
-        (Ok(share), _) => Ok(share),
-        (Err(_), Ok(value)) if value > 0.0 && value < 100.0 => {
-            let share = if value < 1.0 { value } else { value / 100.0 };
-            Err(format!("expected a share between 0 and 1 (did you mean {share}?)"))
-        }
-        _ => Err("expected a share between 0 and 1 such as 0.9".to_owned()),
+/// A name may hold an equals sign, a range does not.
+fn output_range(text: &str) -> Result<(String, OutputRange), String> {
+    match text.rsplit_once('=').map(|(name, range)| (name.trim(), range)) {
+        Some((name, range)) if !name.is_empty() => Ok((name.to_owned(), parse_range(range)?)),
+        _ => Err("expected a name and its range, such as level=0:10".to_owned()),
     }
 }
 

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
 
 mod bench;
+mod coverage;
 mod data;
 mod export;
 mod fit;
@@ -16,6 +17,7 @@ mod shell;
 mod study;
 
 pub(crate) use bench::{BenchCommand, BenchRunArgs, BenchTableArgs, BenchTableForm};
+pub(crate) use coverage::Coverages;
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;

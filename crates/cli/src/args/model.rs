@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::coverage::Coverages;
 use super::{DataArgs, DataOptions};
 
 const PREDICT_EXAMPLES: &str = "\
@@ -11,6 +12,7 @@ Examples:
   intervalid predict dryer hair-dryer --part test --plot band.svg
   intervalid predict dryer/model.safetensors new.csv --out prediction.csv
   intervalid predict dryer new.csv --online               with the adaptive band beside the fixed one
+  intervalid predict dryer new.csv --coverage 0.5,0.9,0.99     bands inside one another, from a calibrated model
   intervalid predict dryer new.csv --json
   intervalid predict dryer plan.csv --initial-output 3.2       inputs alone, from this output on
   intervalid predict dryer plan.csv --start-from today.csv     inputs alone, after this recording
@@ -21,6 +23,7 @@ const EVALUATE_EXAMPLES: &str = "\
 Examples:
   intervalid evaluate dryer new.csv
   intervalid evaluate dryer new.csv --online
+  intervalid evaluate dryer new.csv --coverage 0.8        the band of another coverage, from a calibrated model
   intervalid evaluate dryer monday.csv friday.csv         a row for each, and both together
   intervalid evaluate dryer new.csv --require-coverage 0.85   exit code 3 if fewer samples are inside
   intervalid evaluate dryer new.csv --out samples.csv     every sample, and whether it is inside
@@ -71,6 +74,10 @@ pub(crate) struct PredictArgs {
     /// Add the band whose scale follows the measured outputs, sample by sample; plots show it
     #[arg(long)]
     pub(crate) online: bool,
+    /// Share of the samples that the band should hold instead of the fit's, from what a calibrated model stores; several, such as
+    /// 0.5,0.9,0.99, add columns (y_lower_50 ...)
+    #[arg(long, value_name = "SHARE,...", value_parser = Coverages::parse, allow_negative_numbers = true)]
+    pub(crate) coverage: Option<Coverages>,
     /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
@@ -106,6 +113,10 @@ pub(crate) struct EvaluateArgs {
     /// Evaluate the band whose scale follows the measured outputs; point predictions are the same
     #[arg(long)]
     pub(crate) online: bool,
+    /// Share of the samples that the band should hold instead of the fit's, from what a calibrated model stores; several are
+    /// evaluated one by one
+    #[arg(long, value_name = "SHARE,...", value_parser = Coverages::parse, allow_negative_numbers = true)]
+    pub(crate) coverage: Option<Coverages>,
     /// Evaluate predictions K samples ahead, each made from the measured outputs up to then
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,

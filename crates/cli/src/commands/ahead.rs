@@ -7,6 +7,7 @@ use intervalid_data::{Channel, Dataset, Experiment, Part, Segment};
 use intervalid_model::{Model, ModelKind};
 use serde::Serialize;
 
+use super::levels::{LevelBounds, Levels};
 use super::load::diverged_at;
 use super::predict::diverged;
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
@@ -42,6 +43,9 @@ struct Column<'a> {
     y_upper: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
     extrapolated: Option<&'a [bool]>,
+    /// Bounds at further coverages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<LevelBounds<'a>>,
 }
 
 /// Inputs to come, behind what is known of the past.
@@ -58,12 +62,14 @@ struct Plan {
 /// Simulates the inputs and writes the prediction as CSV or as JSON.
 pub(super) fn run(
     args: &PredictArgs,
-    model: &Model,
+    levels: &Levels,
     out: Option<&OutFile>,
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<(), Failure> {
+    let model = &levels.model;
     let plan = plan(args, model, global, output)?;
+    let level_bands = levels.bands(&plan.dataset, &plan.part, None)?;
     let bands = model.simulate(&plan.dataset, &plan.part)?;
     let extrapolated = model.extrapolated(&plan.dataset, &bands)?;
     let [band] = bands.as_slice() else {
@@ -77,6 +83,7 @@ pub(super) fn run(
     let rows = &plan.read.experiments()[0];
     let extras = Extras {
         extrapolated: extrapolated.as_deref(),
+        levels: level_bands.columns(),
         planned: Some(Planned { rows, past: plan.past }),
         ..Extras::default()
     };
@@ -96,6 +103,7 @@ pub(super) fn run(
             y_lower: &band.lower[*index][skipped..],
             y_upper: &band.upper[*index][skipped..],
             extrapolated: flags,
+            levels: level_bands.bounds(0, *index, skipped),
         });
         output.json(&Report {
             dataset: plan.read.name(),

@@ -10,6 +10,7 @@ use intervalid_model::{
 };
 use serde::Serialize;
 
+use super::levels::{LevelReport, Levels};
 use super::load::{FAR_INPUTS, Simulation, model, model_file, simulate};
 use crate::args::{EvaluateArgs, GlobalArgs};
 use crate::error::Failure;
@@ -37,6 +38,9 @@ struct Report<'a> {
     rolling: Vec<Option<RollingCoverage>>,
     /// Per output.
     horizons: Vec<Vec<HorizonCoverage>>,
+    /// At further coverages, of the offline band.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<LevelReport>,
     /// One entry per file, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<FileReport>,
@@ -64,10 +68,11 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             Some(OutFile::open(path, "--out")?)
         }
     };
-    let model = model(&args.model, output)?;
+    let levels = Levels::new(model(&args.model, output)?, args.coverage.as_ref())?;
+    let model = &levels.model;
     let mut simulation = output.working("simulating", || {
         simulate(
-            (&args.model, &model),
+            (&args.model, model),
             &args.data,
             (args.part, args.horizon),
             global,
@@ -85,9 +90,12 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
     let files = files(args, &simulation, coverage)?;
+    let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
+    let level_reports = level_bands.reports(&simulation.dataset)?;
     if let Some(out) = &out {
         let extras = Extras {
             inside: true,
+            levels: level_bands.columns(),
             ..Extras::default()
         };
         let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
@@ -115,6 +123,10 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         ))?;
         // The model knows the units even where its columns are asked for by name.
         summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output)?;
+        summary::levels(
+            level_reports.iter().map(|level| (level.coverage, &level.metrics)),
+            output,
+        )?;
         if let Some(path) = &args.out {
             output.story(format_args!("Written to {}", path.display()))?;
         }
@@ -135,6 +147,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         metrics: &evaluation,
         rolling,
         horizons,
+        levels: level_reports,
         files,
         out: args.out.clone(),
     })?;

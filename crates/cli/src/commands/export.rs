@@ -1,18 +1,20 @@
 //! `intervalid export`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use clap::Parser;
 use intervalid_deploy::{
     COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, StepProgram, c_code, fmu,
     identifier, onnx_models,
 };
-use intervalid_model::{ModelKind, Precision};
+use intervalid_model::{Model, ModelKind, Precision};
 use serde::Serialize;
 
 use super::load::{model, model_file};
-use crate::args::{ExportArgs, ExportPrecision, Fmi, Target};
-use crate::error::Failure;
+use crate::args::{Cli, Command, ExportArgs, ExportPrecision, Fmi, Target};
+use crate::error::{ExportError, Failure};
 use crate::format::{count, seconds};
 use crate::output::Output;
 use crate::path_text;
@@ -41,7 +43,7 @@ struct Report<'a> {
     binary: Option<bool>,
     inputs_at: Option<&'static str>,
     #[serde(serialize_with = "path_text::several")]
-    files: &'a [PathBuf],
+    files: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -66,17 +68,60 @@ struct Export {
 /// Turns a model into files that run without this program.
 pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     check_options(args)?;
-    let name = stem(&args.out, args.to)?;
     let source = model_file(&args.model)?;
-    let targets = targets(args);
-    for target in &targets {
-        refuse_replacing("--out", target, [source.as_path()])?;
-        if target.exists() && !args.force {
-            return Err(DeployError::Exists { path: target.clone() }.into());
-        }
+    for target in targets(args) {
+        refuse_replacing("--out", &target, [source.as_path()])?;
     }
-    let model = model(&args.model, output)?;
-    let plan = StepProgram::new(&model)?;
+    let (plan, export) = write(args, || model(&args.model, output), output)?;
+    if output.is_json() {
+        return output.json(&Report::new(&plan, &export, args));
+    }
+    let names: Vec<String> = targets(args).iter().map(|path| path.display().to_string()).collect();
+    let names = match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    };
+    output.story(format_args!("Written to {names}"))?;
+    for line in export.lines {
+        output.story(format_args!("  {line}"))?;
+    }
+    output.story(format_args!("  sample time {}", seconds(plan.sample_time)))?;
+    output.story(format_args!("  model hash {}", plan.fingerprint))?;
+    Ok(())
+}
+
+/// What `intervalid export` does, for a model in memory: `arguments` are its options, such as `--to c --out step.c`. Gives the JSON
+/// object that the command prints.
+///
+/// # Errors
+/// If an option is wrong or does not go with the target, the model cannot be exported, or a file is in the way or cannot be written.
+pub fn export_model(model: &Model, arguments: &[OsString]) -> Result<serde_json::Value, ExportError> {
+    let line = ["intervalid", "export", "(a model in memory)"].map(OsString::from);
+    let cli = Cli::try_parse_from(line.iter().chain(arguments))
+        .map_err(|error| Failure::input(anyhow!("{}", error.to_string().trim_end())))?;
+    let Command::Export(args) = &cli.command else {
+        return Err(Failure::run(anyhow!("another command than export was understood")).into());
+    };
+    let export = || -> Result<serde_json::Value, Failure> {
+        check_options(args)?;
+        let (plan, export) = write(args, || Ok(model.clone()), &Output::silent())?;
+        Ok(serde_json::to_value(Report::new(&plan, &export, args))?)
+    };
+    Ok(export()?)
+}
+
+/// Writes the files of an export, whose options are checked.
+fn write(
+    args: &ExportArgs,
+    model: impl FnOnce() -> Result<Model, Failure>,
+    output: &Output,
+) -> Result<(StepProgram, Export), Failure> {
+    let name = stem(&args.out, args.to)?;
+    let targets = targets(args);
+    if let Some(target) = targets.iter().find(|target| target.exists() && !args.force) {
+        return Err(DeployError::Exists { path: target.clone() }.into());
+    }
+    let plan = StepProgram::new(&model()?)?;
     let places = targets
         .iter()
         .map(|path| OutFile::open(path, "--out"))
@@ -88,9 +133,13 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     };
     let contents: Vec<&[u8]> = export.files.iter().map(|(_, content)| content.as_slice()).collect();
     write_together(&places, &contents)?;
-    let needs = plan.needs();
-    if output.is_json() {
-        return output.json(&Report {
+    Ok((plan, export))
+}
+
+impl<'a> Report<'a> {
+    fn new(plan: &'a StepProgram, export: &Export, args: &ExportArgs) -> Self {
+        let needs = plan.needs();
+        Self {
             model: plan.kind,
             to: target_name(args.to),
             model_hash: &plan.fingerprint,
@@ -108,21 +157,9 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
             fmi: export.fmi,
             binary: export.binary,
             inputs_at: export.inputs_at,
-            files: &targets,
-        });
+            files: targets(args),
+        }
     }
-    let names: Vec<String> = targets.iter().map(|path| path.display().to_string()).collect();
-    let names = match names.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => names.concat(),
-    };
-    output.story(format_args!("Written to {names}"))?;
-    for line in export.lines {
-        output.story(format_args!("  {line}"))?;
-    }
-    output.story(format_args!("  sample time {}", seconds(plan.sample_time)))?;
-    output.story(format_args!("  model hash {}", plan.fingerprint))?;
-    Ok(())
 }
 
 fn target_name(target: Target) -> &'static str {

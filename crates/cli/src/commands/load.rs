@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use intervalid_data::{Dataset, Experiment, Part};
 use intervalid_files::settle;
-use intervalid_model::{Band, Model};
+use intervalid_model::{Band, Model, ModelError};
 use intervalid_workflow::RecordRequest;
 
 use super::fit::{CONFIG, ConfigFile, MODEL, READ};
@@ -47,6 +47,19 @@ pub(super) fn model(path: &Path, output: &Output) -> Result<Model, Failure> {
         count(model.parameters(), "parameter"),
     ));
     Ok(model)
+}
+
+/// A free run, or predictions so many samples ahead.
+pub(super) fn run(
+    model: &Model,
+    dataset: &Dataset,
+    part: &Part,
+    horizon: Option<usize>,
+) -> Result<Vec<Band>, ModelError> {
+    match horizon {
+        None => model.simulate(dataset, part),
+        Some(samples) => model.predict_ahead(dataset, part, samples),
+    }
 }
 
 /// A simulation of part of a record.
@@ -129,10 +142,7 @@ pub(super) fn simulate(
         count(part.samples(), "sample"),
         count(part.segments().len(), "piece"),
     ));
-    let bands = match horizon {
-        None => model.simulate(&dataset, &part)?,
-        Some(samples) => model.predict_ahead(&dataset, &part, samples)?,
-    };
+    let bands = run(model, &dataset, &part, horizon)?;
     Ok(Simulation {
         dataset,
         part,

@@ -10,11 +10,14 @@ mod evaluate;
 mod explain;
 mod export;
 mod fit;
+mod levels;
 mod load;
 mod man;
 mod predict;
 mod report;
 mod study;
+
+pub use export::export_model;
 
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use serde::Serialize;
 
+use super::levels::{LevelBounds, LevelReport, Levels};
 use super::load::{FAR_INPUTS, model, model_file, simulate};
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
@@ -28,6 +29,9 @@ struct Report<'a> {
     /// Of the adaptive band, with `--online`.
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics_online: Option<Evaluation>,
+    /// At further coverages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<LevelReport>,
     predictions: Vec<PredictSummary<'a>>,
     #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
@@ -58,6 +62,9 @@ struct PredictSummary<'a> {
     /// Which samples lie outside the region of the training data, where the model knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     extrapolated: Option<&'a [bool]>,
+    /// Bounds at further coverages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<LevelBounds<'a>>,
 }
 
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
@@ -70,26 +77,28 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             refuse_replacing(option, path, sources)?;
         }
     }
-    let model = model(&args.model, output)?;
+    let levels = Levels::new(model(&args.model, output)?, args.coverage.as_ref())?;
+    let model = &levels.model;
     let out = args
         .out
         .as_deref()
         .map(|path| OutFile::open(path, "--out"))
         .transpose()?;
     if args.start_from.is_some() || !args.initial_output.is_empty() {
-        return super::ahead::run(args, &model, out.as_ref(), global, output);
+        return super::ahead::run(args, &levels, out.as_ref(), global, output);
     }
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
     let simulation = output.working("simulating", || {
         simulate(
-            (&args.model, &model),
+            (&args.model, model),
             &args.data,
             (args.part, args.horizon),
             global,
             output,
         )
     });
-    let simulation = simulation.map_err(|failure| failure.or_missing_output(&model))?;
+    let simulation = simulation.map_err(|failure| failure.or_missing_output(model))?;
+    let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
     let online = match args.online {
         true => Some(model.online(&simulation.dataset, &simulation.bands)?),
         false => None,
@@ -98,6 +107,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     let extras = Extras {
         extrapolated: extrapolated.as_deref(),
         online: online.as_deref(),
+        levels: level_bands.columns(),
         ..Extras::default()
     };
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
@@ -112,7 +122,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             ),
         };
         let bands = online.as_deref().unwrap_or(&simulation.bands);
-        plot.write(&plot::bands(&title, &model, &simulation.dataset, bands)?)?;
+        plot.write(&plot::bands(&title, model, &simulation.dataset, bands)?)?;
     }
     if let Some(out) = &out {
         out.write(text.as_bytes())?;
@@ -120,7 +130,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     if output.is_json() {
         let experiments = simulation.dataset.experiments();
         let predictions = simulation.bands.iter().enumerate().flat_map(|(run, band)| {
-            let (online, extrapolated) = (&online, &extrapolated);
+            let (online, extrapolated, levels) = (&online, &extrapolated, &level_bands);
             let online = online.as_ref().map(|bands| &bands[run]);
             simulation
                 .dataset
@@ -141,6 +151,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
                     y_lower_online: online.map(|band| band.lower[index].as_slice()),
                     y_upper_online: online.map(|band| band.upper[index].as_slice()),
                     extrapolated: extrapolated.as_ref().map(|flags| flags[run].as_slice()),
+                    levels: levels.bounds(run, index, 0),
                 })
         });
         output.json(&Report {
@@ -153,6 +164,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
                 Some(bands) => Some(evaluate(&simulation.dataset, bands, model.config().coverage)?),
                 None => None,
             },
+            levels: level_bands.reports(&simulation.dataset)?,
             predictions: predictions.collect(),
             out: args.out.clone(),
             plot: args.plot.clone(),

@@ -13,6 +13,7 @@ mod folders;
 mod guide;
 mod help;
 mod hostile;
+mod levels;
 mod promised;
 mod report;
 mod shape;

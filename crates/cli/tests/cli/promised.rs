@@ -42,7 +42,7 @@ const RECORD: Shape = Object(&[
 
 /// `fit --json` and `metrics.json`, with the metrics of its parts.
 macro_rules! fit_shape {
-    ($metrics:expr) => {
+    ($metrics:expr $(, $more:expr)*) => {
         Object(&[
             ("dataset", Text),
             ("model", Text),
@@ -60,6 +60,7 @@ macro_rules! fit_shape {
             ("validation", Maybe(&$metrics)),
             ("record", RECORD),
             ("out", Text),
+            $($more,)*
         ])
     };
 }
@@ -82,6 +83,14 @@ const EXPORT: Shape = Object(&[
     ("files", List(&Text)),
 ]);
 
+/// `levels` of a fit that was asked for several coverages.
+const LEVELS: Shape = List(&Object(&[
+    ("coverage", Number),
+    ("test", Maybe(&METRICS)),
+    ("validation", Maybe(&METRICS)),
+]));
+
+const FIT_AT_LEVELS: Shape = fit_shape!(METRICS, ("levels", LEVELS));
 pub(crate) const FIT: Shape = fit_shape!(METRICS);
 pub(crate) const FIT_OF_SEVERAL: Shape = fit_shape!(METRICS_OF_SEVERAL);
 
@@ -281,6 +290,21 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     ),
     (&["fit", "hair-dryer", "--epochs", "2", "--out", "fit"], FIT),
     (
+        &[
+            "fit",
+            "hair-dryer",
+            "--model",
+            "dropout-node",
+            "--epochs",
+            "2",
+            "--coverage",
+            "0.5,0.9",
+            "--out",
+            "levels",
+        ],
+        FIT_AT_LEVELS,
+    ),
+    (
         &["predict", "fit", "hair-dryer", "--out", "p.csv", "--plot", "p.svg"],
         Object(&[
             ("dataset", Text),
@@ -356,6 +380,39 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                 ])),
             ),
             ("out", Maybe(&Text)),
+        ]),
+    ),
+    (
+        &["evaluate", "levels", "hair-dryer", "--coverage", "0.8,0.5"],
+        Object(&[
+            ("dataset", Text),
+            ("model", Text),
+            ("band", Text),
+            ("coverage", Number),
+            ("n", Count),
+            ("rmse", Number),
+            ("fit_percent", Number),
+            ("picp", Number),
+            ("pinaw", Number),
+            ("cwc", Number),
+            ("interval_score", Number),
+            ("worst_rolling_picp", Number),
+            ("rolling", List(&Settings)),
+            ("horizons", List(&List(&Settings))),
+            (
+                "levels",
+                List(&Object(&[
+                    ("coverage", Number),
+                    ("n", Count),
+                    ("rmse", Number),
+                    ("fit_percent", Number),
+                    ("picp", Number),
+                    ("pinaw", Number),
+                    ("cwc", Number),
+                    ("interval_score", Number),
+                    ("worst_rolling_picp", Number),
+                ])),
+            ),
         ]),
     ),
     (&["export", "fit", "--to", "c", "--out", "step.c"], EXPORT),
@@ -586,15 +643,15 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["fit"],
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples out force preset model strategy margin coverage \
-         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all",
+         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all output-range",
     ),
     (
         &["predict"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon initial-output start-from allow-divergence out plot",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon initial-output start-from allow-divergence out plot coverage",
     ),
     (
         &["evaluate"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out coverage",
     ),
     (&["explain"], "out"),
     (&["export"], "to out precision fmi no-binary force"),

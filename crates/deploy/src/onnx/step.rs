@@ -8,7 +8,7 @@ use super::state::State;
 use super::state_space::StateSpace;
 use super::weights::Bounds;
 use crate::state_space_plan::StateSpacePlan;
-use crate::step_program::{Body, LinearPlan, StepProgram};
+use crate::step_program::{Body, LinearPlan, OutputPlan, StepProgram};
 
 /// What a step gives: `[outputs]` each, in physical units.
 pub(super) struct Outcome {
@@ -137,9 +137,15 @@ pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, st
     };
     let y = physical(emit, plan, &y);
     let [below, above] = calibrated(emit, plan, sides);
+    let bounds = [
+        emit.apply("Sub", &[&y, &below]),
+        y.clone(),
+        emit.apply("Add", &[&y, &above]),
+    ];
+    let [lower, y, upper] = bounds.map(|value| limited(emit, plan, value));
     Outcome {
-        lower: emit.apply("Sub", &[&y, &below]),
-        upper: emit.apply("Add", &[&y, &above]),
+        lower,
+        upper,
         y,
         next: State {
             inputs: found.past_inputs,
@@ -301,6 +307,26 @@ fn physical(emit: &mut Emitter, plan: &StepProgram, y: &Value) -> Value {
     let spread = emit.apply("Mul", &[&y, &std]);
     emit.apply("Add", &[&spread, &mean])
 }
+
+/// A value `[outputs]` inside the physical limits; what is not a number stays so.
+fn limited(emit: &mut Emitter, plan: &StepProgram, value: Value) -> Value {
+    if !plan.is_limited() {
+        return value;
+    }
+    let count = [plan.outputs.len()];
+    let ends = |end: fn(&OutputPlan) -> f64| plan.outputs.iter().map(end).collect::<Vec<f64>>();
+    let least = ends(|output| output.range.least.unwrap_or(-LARGEST));
+    let most = ends(|output| output.range.most.unwrap_or(LARGEST));
+    let least = emit.real("range.least", &count, least);
+    let most = emit.real("range.most", &count, most);
+    let is_below = emit.apply("Less", &[&value, &least]);
+    let raised = emit.apply("Where", &[&is_below, &least, &value]);
+    let is_above = emit.apply("Greater", &[&raised, &most]);
+    emit.apply("Where", &[&is_above, &most, &raised])
+}
+
+/// An end that no output reaches, in single precision too.
+const LARGEST: f64 = f32::MAX as f64;
 
 /// The sides of the band, in physical units, as the calibration scales them.
 fn calibrated(emit: &mut Emitter, plan: &StepProgram, sides: [Value; 2]) -> [Value; 2] {

@@ -4,7 +4,9 @@ use intervalid_data::{
     ArxModel, Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, ReadOptions, Split, SplitFractions,
     load,
 };
-use intervalid_model::{Calibration, FitConfig, FitOptions, Model, ModelKind, Precision, Scaling, Strategy};
+use intervalid_model::{
+    Calibration, FitConfig, FitOptions, Model, ModelKind, OutputRange, Precision, Scaling, Strategy,
+};
 
 /// A model and the part of a record that it is tried on.
 pub(crate) struct Case {
@@ -87,6 +89,7 @@ fn calibration(outputs: usize) -> Option<Calibration> {
         cuts: 0,
         cut_coverage: Vec::new(),
         expected: None,
+        levels: Vec::new(),
     })
 }
 
@@ -118,6 +121,17 @@ fn averaged_arx(dataset: &Dataset, config: &FitConfig) -> Model {
     let members = [1.0, 0.97, 0.9].map(like).to_vec();
     let normaliser = model.interface().normaliser.clone();
     Model::from_arx(dataset, normaliser, members, half_width.to_vec(), config)
+}
+
+/// The model with limits well inside the swing of its outputs, the first with both ends, others with a greatest value.
+fn limited(model: Model) -> Model {
+    let scales = &model.interface().normaliser.outputs;
+    let range = |(output, scale): (usize, &intervalid_data::Scale)| OutputRange {
+        least: (output == 0).then_some(scale.mean - 0.4 * scale.std),
+        most: Some(scale.mean + 0.3 * scale.std),
+    };
+    let ranges = scales.iter().enumerate().map(range).collect();
+    model.with_output_ranges(ranges).unwrap()
 }
 
 /// All kinds of models that can be exported.
@@ -184,6 +198,20 @@ pub(crate) fn cases() -> Vec<Case> {
             "mean of arx, warm-up",
             &dryer,
             averaged_arx(&dryer, &config(ModelKind::Arx, f64, (2, 3, 3), warmup)),
+        ),
+        case(
+            "arx with two outputs, limited",
+            &plant,
+            limited(fitted(&plant, &config(ModelKind::Arx, f64, (2, 1, 2), measured))),
+        ),
+        case(
+            "ensemble of inode f32, calibrated, limited",
+            &dryer,
+            limited(
+                ensemble_f32(&dryer, &linear_path(config(inode, f32, (2, 3, 3), measured)))
+                    .calibrated(calibration(1))
+                    .unwrap(),
+            ),
         ),
         case(
             "inode f32 with two inputs and outputs",

@@ -3,5 +3,6 @@
 pub(crate) mod calibration;
 pub(crate) mod extrapolation;
 pub(crate) mod horizon;
+pub(crate) mod limits;
 pub(crate) mod metrics;
 pub(crate) mod prediction;

@@ -14,20 +14,24 @@ const MOST: usize = 1_000_000_000;
 /// Seeds are written to configuration files, whose integers have a sign.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
+/// Refuses what is no share; percents are recognised.
+pub(crate) fn share(option: &'static str, value: f64) -> Result<()> {
+    match value {
+        value if value > 0.0 && value < 1.0 => Ok(()),
+        value if value > 1.0 && value < 100.0 => {
+            let hint = format!("a share between 0 and 1 (did you mean {}?)", value / 100.0);
+            Err(ModelError::option(option, value, hint))
+        }
+        value => Err(ModelError::option(option, value, "a share between 0 and 1")),
+    }
+}
+
 impl FitConfig {
     /// Checks every range that does not depend on the data.
     ///
     /// # Errors
     /// [`ModelError::Option`] naming the first option outside its range.
     pub fn check(&self) -> Result<()> {
-        let share = |option, value: f64| match value {
-            value if value > 0.0 && value < 1.0 => Ok(()),
-            value if value > 1.0 && value < 100.0 => {
-                let hint = format!("a share between 0 and 1 (did you mean {}?)", value / 100.0);
-                Err(ModelError::option(option, value, hint))
-            }
-            value => Err(ModelError::option(option, value, "a share between 0 and 1")),
-        };
         share("coverage", self.coverage)?;
         let positive = [
             ("width_penalty", self.interval.width_penalty),

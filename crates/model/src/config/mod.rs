@@ -9,6 +9,7 @@ mod interval;
 mod network;
 mod training;
 
+pub(crate) use check::share;
 pub use checked::CheckedConfig;
 pub use fit::FitConfig;
 pub use gaussian::{Feedback, GaussianConfig};

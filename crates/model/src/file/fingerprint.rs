@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::band::calibration::Scaling;
 use crate::band::horizon::HorizonScales;
 use crate::config::Feedback;
+use crate::band::limits::OutputRange;
 use crate::error::{ModelError, Result};
 use crate::family::body::ParameterSets;
 use crate::kind::{Method, ModelKind, Precision};
@@ -40,6 +41,9 @@ struct Identity<'a> {
     feedback: Option<Feedback>,
     #[serde(skip_serializing_if = "Option::is_none")]
     horizons: Option<&'a HorizonScales>,
+    /// Of models with limits alone, so that the others keep their identity.
+    #[serde(skip_serializing_if = "<[OutputRange]>::is_empty")]
+    output_ranges: &'a [OutputRange],
 }
 
 impl Model {
@@ -69,6 +73,7 @@ impl Model {
             calibration: interface.calibration.as_ref().map(|found| found.outputs.as_slice()),
             half_width: self.body().half_width(),
             horizons: interface.horizons.as_ref(),
+            output_ranges: &interface.output_ranges,
         };
         let mut hash = Sha256::new();
         hash.update(serde_json::to_vec(&identity).map_err(|source| ModelError::Serialise {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::band::calibration::Calibration;
 use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
+use crate::band::limits::{OutputRange, check_ranges};
 use crate::config::FitConfig;
 use crate::interface::ModelInterface;
 use crate::kind::{Method, ModelKind};
@@ -47,6 +48,8 @@ pub(super) struct Header {
     pub(super) region: Option<TrainingRegion>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) horizons: Option<HorizonScales>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) output_ranges: Vec<OutputRange>,
     pub(super) config: FitConfig,
 }
 
@@ -61,6 +64,7 @@ impl Header {
             calibration,
             region,
             horizons,
+            output_ranges,
         } = model.interface().clone();
         Self {
             format: FORMAT,
@@ -83,6 +87,7 @@ impl Header {
             calibration,
             region,
             horizons,
+            output_ranges,
             config: config.clone(),
         }
     }
@@ -96,6 +101,7 @@ impl Header {
             calibration: self.calibration.clone(),
             region: self.region.clone(),
             horizons: self.horizons.clone(),
+            output_ranges: self.output_ranges.clone(),
         }
     }
 }
@@ -207,6 +213,7 @@ fn check_header(header: &Header) -> Result<(), String> {
     if let Some(horizons) = &header.horizons {
         horizons.check(header.channels.outputs.len())?;
     }
+    check_ranges(&header.output_ranges, header.channels.outputs.len())?;
     let mut seen = HashSet::new();
     let Channels { inputs, outputs } = &header.channels;
     match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {

@@ -28,8 +28,9 @@
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
 //! | `half_width` | of ARX only: half the width of the band of each output, in its unit |
 //! | `members` | of several interval networks or linear models only: how many |
-//! | `calibration` | left out where there is none: per output `lower`, `upper`, `floor` and, of several members, `spread` (see `Scaling`), and where they come from |
+//! | `calibration` | left out where there is none: per output `lower`, `upper`, `floor` and, of several members, `spread` (see `Scaling`), and where they come from; `levels` has the same for other coverages |
 //! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
+//! | `output_ranges` | left out where there are none: per output `least` and `most`, what predictions and bands do not leave |
 //! | `config` | the resolved configuration of the fit |
 //!
 //! With docs/method.md, sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.

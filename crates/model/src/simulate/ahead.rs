@@ -234,7 +234,7 @@ impl Model {
             stride: 1,
         };
         let runs = self.ahead(dataset, &windows, plan)?;
-        let mut bands = self.simulate(dataset, part)?;
+        let mut bands = self.simulate_unlimited(dataset, part)?;
         let outputs = self.interface().outputs.len();
         for ((band, run), window) in bands.iter_mut().zip(&runs).zip(&windows) {
             let history = initial.looks_back();
@@ -274,7 +274,7 @@ impl Model {
                 false => end,
             };
         }
-        Ok(bands)
+        Ok(self.limited(bands))
     }
 
     /// The same model knowing how its band shrinks a few samples after a measurement, from the data it was fitted to; without
@@ -301,7 +301,7 @@ impl Model {
             Err(ModelError::NotStepwise { .. }) => return Ok(None),
             runs => runs?,
         };
-        let bands = self.simulate(dataset, part)?;
+        let bands = self.simulate_unlimited(dataset, part)?;
         let outputs = self.interface().outputs.len();
         let history = initial.looks_back();
         let mut scales = vec![Vec::new(); HORIZONS.len()];

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use intervalid_data::{Dataset, LinearSystem, ReadOptions, Split, SplitFractions, load};
 use intervalid_model::{
-    Control, Feedback, FitConfig, FitOptions, Method, Model, ModelKind, Precision, Progress, Strategy, evaluate,
-    fit_cascades,
+    BlockScores, Control, Feedback, FitConfig, FitOptions, Method, Model, ModelError, ModelKind, Precision, Progress,
+    Strategy, calibrate, evaluate, fit_cascades,
 };
 
 use crate::training::small;
@@ -110,6 +110,41 @@ fn members_that_feed_themselves_spread_more() {
         model.simulate(&dataset, &split.test).unwrap()
     });
     assert_eq!(bands[0], bands[1]);
+}
+
+/// Scales are of the band that a calibration looked at, at every coverage.
+#[test]
+fn a_calibrated_baseline_has_the_stored_bands() {
+    let (dataset, split) = hair_dryer();
+    let config = FitConfig {
+        coverage: 0.9,
+        ..quick(ModelKind::EnsembleNode)
+    };
+    let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).unwrap();
+    // Errors of which every quantile is as many standard deviations of a unit band: both scales grow alike.
+    let errors: Vec<f64> = (0..4000).map(|k| 3.0 * (f64::from(k) - 2000.0) / 2000.0).collect();
+    let block = BlockScores {
+        below: vec![1.0; errors.len()],
+        above: vec![1.0; errors.len()],
+        error: errors,
+    };
+    let calibration = calibrate((&[vec![block; 5]], &[]), &[0.001], 0.9, 1);
+    let model = model.calibrated(Some(calibration)).unwrap();
+    let narrow = model.at_coverage(0.45).unwrap();
+    let bands = [&model, &narrow].map(|model| model.simulate(&dataset, &split.test).unwrap());
+    for at in 0..bands[0][0].len() {
+        let [wide, half] = [0, 1].map(|which| bands[which][0].upper[0][at] - bands[which][0].centre[0][at]);
+        // Uniform errors: half the coverage takes half the width, but for what lies between two levels of the grid.
+        assert!((half / wide - 0.5).abs() < 0.01, "{half} {wide}");
+    }
+    assert!(matches!(
+        model.at_coverage(0.999),
+        Err(ModelError::NoSuchLevel {
+            reach: Some((0.1, 0.99)),
+            ..
+        })
+    ));
+    assert_eq!(Model::from_bytes(model.to_bytes().unwrap()).unwrap(), model);
 }
 
 /// y = stable linear system + white output noise of known size: σ must come out near it, and the band must cover.

@@ -96,6 +96,9 @@ class Estimator:
         if window is not None and not isinstance(window, dict):
             length, step = _numbers(window, 2, "window", "(length, step)")
             settings["window"] = {"length": length, "step": step}
+        ranges = settings.get("output_range")
+        if ranges is not None:
+            settings["output_range"] = {name: _range(value) for name, value in ranges.items()}
         hidden = settings.get("hidden")
         if isinstance(hidden, (int, np.integer)):
             settings["hidden"] = [hidden]
@@ -263,14 +266,37 @@ class Estimator:
         """How many measured outputs ``predict`` needs to start from."""
         return self._fitted().initial_outputs
 
-    def predict(self, u: ArrayLike | Record, y0: ArrayLike | None = None) -> Any:
+    def predict(
+        self, u: ArrayLike | Record, y0: ArrayLike | None = None, *, coverage: float | Sequence[float] | None = None
+    ) -> Any:
         """Simulates: the outputs for the inputs u, each with its interval, as a :class:`Prediction`.
 
         y0 are the measured outputs of the first samples of u, which the free run starts from: at least
         :attr:`initial_outputs_` of them (one with ``initial="zero"``, n_y with ``"measured"``, N+1 with ``"warmup:N"`` or
         ``"history:N"``). The run starts after the last of them. A list of experiments gives a list of predictions; a :class:`Record` brings its own y0.
+
+        ``coverage`` is the share of samples that the band should hold, if not that of the fit: a calibrated model stores how wide
+        it is for others. Several, such as ``[0.5, 0.9, 0.99]``, give bands inside one another (:attr:`Prediction.levels`).
         """
-        return self._predict(u, y0, None)
+        main, others = self._coverages(coverage)
+        predicted = self._predict(u, y0, None, coverage=main)
+        for level in others:
+            beside = self._predict(u, y0, None, coverage=level)
+            pairs = zip(predicted, beside, strict=True) if isinstance(predicted, list) else [(predicted, beside)]
+            for one, other in pairs:
+                one.levels[level] = (other.lower, other.upper)
+        return predicted
+
+    def _coverages(self, coverage: float | Sequence[float] | None) -> tuple[float | None, list[float]]:
+        """The coverage that decides, the fit's if it is among them, and the others."""
+        if coverage is None or isinstance(coverage, (int, float, np.number)):
+            return (None if coverage is None else float(coverage)), []
+        levels = [float(level) for level in coverage]
+        if not levels:
+            raise OptionError(f"coverage = {coverage!r}: expected a share between 0 and 1, or several")
+        own = self._fitted().config["coverage"]
+        main = own if own in levels else levels[0]
+        return main, sorted(set(levels) - {main})
 
     def simulate(self, u: ArrayLike | Record, y0: ArrayLike | None = None, *, recursion: str | int = "recentred") -> Any:
         """As :meth:`predict`, with a choice of how intervals are fed back.
@@ -285,8 +311,15 @@ class Estimator:
             raise OptionError(f"recursion = {recursion}: expected at least 1 step")
         return self._predict(u, y0, None if recursion == "recentred" else recursion)
 
-    def _predict(self, u: ArrayLike | Record, y0: ArrayLike | None, recursion: str | int | None) -> Any:
-        model = self._fitted()
+    def _predict(
+        self,
+        u: ArrayLike | Record,
+        y0: ArrayLike | None,
+        recursion: str | int | None,
+        *,
+        coverage: float | None = None,
+    ) -> Any:
+        model = self._fitted() if coverage is None else self._fitted().at_coverage(coverage)
         need = model.initial_outputs
         if isinstance(u, Record):
             several = len(u._record.experiments) > 1
@@ -324,7 +357,7 @@ class Estimator:
         record = self._own_record([item.columns for item in inputs], columns)
         runs = model.simulate(record, segments, recursion=recursion)
         predictions = [
-            self._prediction(run, start, length, item.index)
+            self._prediction(run, start, length, item.index, coverage)
             for run, start, length, item in zip(runs, starts, lengths, inputs, strict=True)
         ]
         return predictions if several else predictions[0]
@@ -366,13 +399,20 @@ class Estimator:
         ]
         return predictions if several else predictions[0]
 
-    def metrics(self, u: ArrayLike | Record, y: ArrayLike | None = None, *, online: bool = False) -> dict[str, Any]:
+    def metrics(
+        self,
+        u: ArrayLike | Record,
+        y: ArrayLike | None = None,
+        *,
+        online: bool = False,
+        coverage: float | None = None,
+    ) -> dict[str, Any]:
         """How free runs over u compare with the measured outputs y; keys as in :meth:`Prediction.metrics`.
 
         A run starts from the first outputs of y, which are not scored. Experiments are pooled. ``online=True`` judges the
-        band of :meth:`predict_online`.
+        band of :meth:`predict_online`, ``coverage`` that of another coverage than the fit's (see :meth:`predict`).
         """
-        model = self._fitted()
+        model = self._fitted() if coverage is None else self._fitted().at_coverage(coverage)
         record, _ = self._measured(u, y)
         metrics: dict[str, Any] = model.metrics(record, online=online)
         return metrics
@@ -466,7 +506,9 @@ class Estimator:
             tables[1].append(self._select(Table(outputs, record.outputs if record.named_outputs else None), "y"))
         return tables
 
-    def _prediction(self, run: dict[str, Any], start: Table, length: int, index: Any) -> Prediction:
+    def _prediction(
+        self, run: dict[str, Any], start: Table, length: int, index: Any, coverage: float | None = None
+    ) -> Prediction:
         model = self._fitted()
         known = start.samples
         end = run["first"] + len(run["mean"][0])
@@ -493,7 +535,7 @@ class Estimator:
             lower=whole(run["lower"]),
             upper=whole(run["upper"]),
             known=known,
-            coverage=self.config_["coverage"],
+            coverage=self.config_["coverage"] if coverage is None else coverage,
             outputs=tuple(self.output_names_),
             units=tuple(unit for _, unit in model.outputs),
             sample_time=model.sample_time,
@@ -508,6 +550,32 @@ class Estimator:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ``model.safetensors``, the file that the command line reads and writes."""
         self._fitted().save(path)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        to: str | None = None,
+        precision: str | None = None,
+        fmi: int | None = None,
+        binary: bool = True,
+        force: bool = False,
+    ) -> dict[str, Any]:
+        """Writes the model as code that runs without this package, and says what was written, as ``intervalid export --json`` does.
+
+        The file's name says what it is: ``step.c`` (and ``step.h``) is C99, ``model.fmu`` a Functional Mock-up Unit,
+        ``model.onnx`` (with two more beside it) ONNX graphs; ``to`` says so explicitly. ``precision`` is "float" or "double" (C,
+        ONNX), ``fmi`` 2 or 3; ``binary=False`` leaves compiling an FMU to its user. Files that exist are replaced with ``force``
+        alone.
+        """
+        target = to if to is not None else os.path.splitext(os.fspath(path))[1].lstrip(".")
+        options: list[str | os.PathLike[str]] = [f"--to={target}", f"--out={os.fspath(path)}"]
+        if precision is not None:
+            options.append(f"--precision={precision}")
+        if fmi is not None:
+            options.append(f"--fmi={fmi}")
+        options += ["--no-binary"] * (not binary) + ["--force"] * force
+        return self._fitted().export(options)
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
@@ -602,6 +670,17 @@ def _numbers(values: Iterable[Any], count: int, name: str, expected: str, kind: 
     if len(numbers) != count or any(kind(number) != value for number, value in zip(numbers, values, strict=False)):
         raise OptionError(f"{name} = {values!r}: expected {expected}")
     return numbers
+
+
+def _range(ends: Any) -> str:
+    """Limits of an output as text: two numbers, of which one may be None, or such text itself."""
+    if isinstance(ends, str):
+        return ends
+    try:
+        least, most = ends
+        return ":".join("" if end is None else repr(float(end)) for end in (least, most))
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"output_range: expected (least, greatest), found {ends!r}") from error
 
 
 def _three(values: Iterable[Any], name: str, expected: str, kind: type = int) -> tuple[Any, Any, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ._base import Callback, Estimator, read_model
 
@@ -18,7 +19,8 @@ class _IntervalNetwork(Estimator):
         hidden: Sequence[int] | int | None = None,
         states: int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -60,6 +62,7 @@ class _IntervalNetwork(Estimator):
         self.states = states
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -102,7 +105,8 @@ class _BayesianNetwork(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -129,6 +133,7 @@ class _BayesianNetwork(Estimator):
         self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -159,7 +164,8 @@ class _DropoutNetwork(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -186,6 +192,7 @@ class _DropoutNetwork(Estimator):
         self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -216,7 +223,8 @@ class _EnsembleNetwork(Estimator):
         lags: tuple[int, int, int] | str | None = None,
         hidden: Sequence[int] | int | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -242,6 +250,7 @@ class _EnsembleNetwork(Estimator):
         self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -285,8 +294,12 @@ class IntervalNODE(_IntervalNetwork):
     initial : "zero", "measured", "warmup:N" or "history:N"
         What a simulation knows of the outputs at its start: the first one, the last n_y, or N+1 that lead it, which belong to
         the simulation ("warmup") or lie before it ("history").
-    coverage : float
-        Share of the samples that the band should hold.
+    coverage : float or sequence of float
+        Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
+        the model is trained for and judged by; they need ``calibrate=True``. :meth:`predict` takes others, too.
+    output_range : mapping
+        Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
+        has none. Samples to train on beyond them are refused.
     epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging
         Training: epochs of each stage, windows per mini-batch, step size, "constant", "step" or "cosine", (length, step) of the
         windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
@@ -475,7 +488,8 @@ class ARX(Estimator):
         *,
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         lag_search: bool | None = None,
         seed: int = 1,
         random_state: int | None = None,
@@ -488,6 +502,7 @@ class ARX(Estimator):
         self.lags = lags
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.lag_search = lag_search
         self.seed = seed
         self.random_state = random_state
@@ -514,8 +529,12 @@ class AutoModel(Estimator):
     initial : "zero", "measured", "warmup:N" or "history:N"
         What a simulation knows of the outputs at its start; None is "measured", "warmup:20" for "ilstm", and as much history as
         helps for "iss".
-    coverage : float
-        Share of the samples that the band should hold.
+    coverage : float or sequence of float
+        Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
+        the model is trained for and judged by; :meth:`predict` takes others, too.
+    output_range : mapping
+        Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
+        has none. Samples to train on beyond them are refused.
     rounds : int
         Most rounds, 0 to 1000; fewer are faster. None lets the search end when its work is done or nothing more is gained.
     budget : float
@@ -540,7 +559,8 @@ class AutoModel(Estimator):
         model: str | None = None,
         lags: tuple[int, int, int] | str | None = None,
         initial: str | None = None,
-        coverage: float = 0.9,
+        coverage: float | Sequence[float] = 0.9,
+        output_range: Mapping[str, Any] | None = None,
         rounds: int | None = None,
         budget: float | None = None,
         precision: str = "f32",
@@ -555,6 +575,7 @@ class AutoModel(Estimator):
         self.lags = lags
         self.initial = initial
         self.coverage = coverage
+        self.output_range = output_range
         self.rounds = rounds
         self.budget = budget
         self.precision = precision

@@ -78,6 +78,8 @@ class Prediction:
     diverged_at: int | None = None
     #: Row labels of the pandas object that the inputs came in.
     index: Any = None
+    #: Lower and upper bounds by further coverage, where :meth:`~intervalid.IntervalNODE.predict` was asked for several.
+    levels: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -126,6 +128,7 @@ class Prediction:
             extrapolated=None if self.extrapolated is None else self.extrapolated[rows],
             diverged_at=diverged,
             index=None if self.index is None else self.index[rows],
+            levels={level: (lower[rows], upper[rows]) for level, (lower, upper) in self.levels.items()},
         )
 
     def _output(self, name: str) -> Prediction:
@@ -141,6 +144,7 @@ class Prediction:
             upper=self.upper[:, number],
             outputs=(name,),
             units=self.units[number : number + 1],
+            levels={level: (lower[:, number], upper[:, number]) for level, (lower, upper) in self.levels.items()},
         )
 
     def __repr__(self) -> str:
@@ -188,6 +192,8 @@ class Prediction:
     def to_pandas(self) -> pandas.DataFrame:
         """A table with the columns ``mean``, ``lower`` and ``upper``; prefixed by the output's name where there are several.
 
+        Bounds of further coverages are ``lower_50``, ``upper_50`` and so on.
+
         Its index is that of the inputs, where they came in a pandas object, else the number of the sample.
         """
         try:
@@ -195,6 +201,8 @@ class Prediction:
         except ImportError as error:
             raise MissingDependencyError("to_pandas needs pandas: pip install pandas") from error
         values = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
+        for level, (lower, upper) in self.levels.items():
+            values |= {f"lower_{100 * level:g}": lower, f"upper_{100 * level:g}": upper}
         columns: dict[str, npt.NDArray[Any]]
         if self.mean.ndim == 1:
             columns = dict(values)

@@ -57,6 +57,12 @@ pub(super) fn contents(report: &FitReport<'_>, out: &Path) -> Result<Vec<(&'stat
     let outcome = report.outcome;
     let extras = Extras {
         extrapolated: outcome.runs.extrapolated.as_deref(),
+        levels: outcome
+            .runs
+            .levels
+            .iter()
+            .map(|level| (level.coverage, level.test.as_slice()))
+            .collect(),
         ..Extras::default()
     };
     let predictions = predictions_csv(report.dataset, &report.split.test, &outcome.runs.test, &extras)?;

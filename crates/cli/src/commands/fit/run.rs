@@ -174,7 +174,7 @@ fn train(
     let bars = output.bars();
     let bar = match request {
         FitRequest::One { config, .. } => bars.add(config.model.name()),
-        FitRequest::Search(_) => bars.add_search(),
+        FitRequest::Search(..) => bars.add_search(),
     };
     let observer = |progress: &Progress| bar.observe(progress);
     let options = TrainOptions {

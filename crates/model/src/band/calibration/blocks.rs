@@ -1,5 +1,6 @@
 //! From errors on held-out stretches to the scale of a band: quantiles, and how much they differ from stretch to stretch.
 
+use super::levels::{LevelScaling, nested};
 use super::scaling::{Calibration, Scaling};
 use crate::family::ensemble::spread_factor;
 
@@ -37,6 +38,8 @@ const MOST_ASTRAY: f64 = 1.5;
 /// stretch needs on the average, and more where stretches differ, because the plant drifts or there are few samples. Of a model that
 /// averages several, the band also reaches z_α·e^(0.7·s) standard deviations of their predictions ([`Scaling::spread`]).
 ///
+/// The same is done at a grid of other levels, so that other coverages can be had later ([`Calibration::at`]).
+///
 /// `blocks[output]` and `cuts[output]` have the held-out stretches of an output, `floors[output]` is the least half-width (see
 /// [`Scaling::floor`]). docs/results/auto.md has what was tried.
 ///
@@ -59,24 +62,18 @@ pub fn calibrate(
         block_coverage: Vec::new(),
         cut_coverage: Vec::new(),
         expected: None,
+        levels: Vec::new(),
     };
     let none = Vec::new();
     let mut least_expected = f64::INFINITY;
+    let mut all_scores = Vec::new();
     for (output, (blocks, &floor)) in blocks.iter().zip(floors).enumerate() {
         let in_units = |stretches: &[BlockScores]| -> Vec<Scores> {
             let scored = stretches.iter().map(|stretch| scores(stretch, floor));
             scored.filter(|scores: &Scores| !scores.is_empty()).collect()
         };
         let (blocks, cuts) = (in_units(blocks), in_units(cuts.get(output).unwrap_or(&none)));
-        let plain = quantile(blocks.iter().flatten().map(|score| score.0).collect(), coverage);
-        let needed = Needed::of(&blocks, &cuts, coverage);
-        let mut found = scaling(&blocks, floor, coverage);
-        if plain > 0.0 {
-            let factor = needed.scale() / plain;
-            (found.lower, found.upper) = (found.lower * factor, found.upper * factor);
-        }
-        let mean = 0.5 * (found.lower + found.upper);
-        found.spread = (members > 1 && mean > 0.0).then(|| spread_factor(coverage) * needed.caution() / mean);
+        let (found, plain) = scaled((&blocks, &cuts), floor, coverage, members);
         let shares = |stretches: &[Scores], (lower, upper): (f64, f64)| -> Vec<f64> {
             let share = |stretch: &Scores| share_inside(stretch, (lower, upper));
             stretches.iter().map(share).collect()
@@ -89,16 +86,44 @@ pub fn calibrate(
             calibration.block_coverage = shares(&blocks, (plain, plain));
             calibration.cut_coverage = shares(&cuts, (plain, plain));
         }
-        let all: Vec<Scores> = blocks.into_iter().chain(cuts).collect();
-        if let Some(expected) = typical_range(shares(&all, (found.lower, found.upper)))
+        let all = blocks.iter().chain(&cuts);
+        let inside = all.map(|stretch| share_inside(stretch, (found.lower, found.upper)));
+        if let Some(expected) = typical_range(inside.collect())
             && expected.0 < least_expected
         {
             least_expected = expected.0;
             calibration.expected = Some(expected);
         }
         calibration.outputs.push(found);
+        all_scores.push((blocks, cuts));
     }
+    let at = |level: f64| {
+        let outputs = all_scores.iter().zip(floors);
+        let scaled = |((blocks, cuts), &floor): (&(Vec<Scores>, Vec<Scores>), &f64)| {
+            scaled((blocks, cuts), floor, level, members).0
+        };
+        outputs.map(scaled).collect()
+    };
+    let own = LevelScaling {
+        coverage,
+        outputs: calibration.outputs.clone(),
+    };
+    calibration.levels = nested(own, at);
     calibration
+}
+
+/// The scaling of one output, and the quantile of all its blocks together.
+fn scaled((blocks, cuts): (&[Scores], &[Scores]), floor: f64, coverage: f64, members: usize) -> (Scaling, f64) {
+    let plain = quantile(blocks.iter().flatten().map(|score| score.0).collect(), coverage);
+    let needed = Needed::of(blocks, cuts, coverage);
+    let mut found = scaling(blocks, floor, coverage);
+    if plain > 0.0 {
+        let factor = needed.scale() / plain;
+        (found.lower, found.upper) = (found.lower * factor, found.upper * factor);
+    }
+    let mean = 0.5 * (found.lower + found.upper);
+    found.spread = (members > 1 && mean > 0.0).then(|| spread_factor(coverage) * needed.caution() / mean);
+    (found, plain)
 }
 
 /// What scales held-out stretches of one output need, as logarithms.
@@ -310,6 +335,25 @@ mod tests {
         );
         let (least, most) = found.expected.expect("five blocks");
         assert!(least < 0.95 && most > 0.99, "{least} {most}");
+    }
+
+    #[test]
+    fn other_levels_are_what_they_would_be_by_themselves() {
+        let blocks = vec![
+            (0..5)
+                .map(|seed| block(correlated(2000, 0.0, seed)))
+                .collect::<Vec<_>>(),
+        ];
+        let at = |coverage: f64| calibrate((&blocks, &[]), &[0.0], coverage, 6);
+        let of_most = at(0.9);
+        for level in [0.5, 0.8, 0.99] {
+            let (here, alone) = (of_most.at(level).expect("a level").outputs[0], at(level).outputs[0]);
+            assert_eq!(here, alone, "errors of one kind need nothing to be nested");
+        }
+        assert_eq!(of_most.at(0.9).expect("its own").outputs, of_most.outputs);
+        assert_eq!(of_most.reach(), Some((0.1, 0.99)));
+        assert_eq!(of_most.at(0.999), None);
+        assert_eq!(at(0.999).reach(), Some((0.1, 0.999)));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! From a model's band to one whose coverage was checked: offline on held-out blocks, online as measurements arrive.
 
 mod blocks;
+mod levels;
 mod online;
 mod scaling;
 
 pub use blocks::{BlockScores, calibrate, quantile, standard_error};
+pub use levels::{LEVEL_REACH, LevelScaling};
 pub use online::{OnlineBand, OnlineConstants, online_bands};
 pub use scaling::{Calibration, Scaling};

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::levels::{self, LevelScaling};
 use crate::band::prediction::Band;
 
 /// How the band of one output is scaled: each side of it, at least `floor` wide, times its factor.
@@ -32,6 +33,19 @@ impl Scaling {
             centre - self.lower * (centre - lower).max(self.floor),
             centre + self.upper * (upper - centre).max(self.floor),
         )
+    }
+
+    /// What a file may not hold, in words.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let sound = |value: f64| value.is_finite() && value >= 0.0;
+        let spread = self.spread.unwrap_or(0.0);
+        match sound(self.lower) && sound(self.upper) && sound(self.floor) && sound(spread) {
+            true => Ok(()),
+            false => Err(format!(
+                "its calibration has lower {}, upper {}, floor {} and spread {spread}, expected numbers, none negative",
+                self.lower, self.upper, self.floor
+            )),
+        }
     }
 }
 
@@ -67,6 +81,10 @@ pub struct Calibration {
     /// outputs the one with the least. None where there are too few to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<(f64, f64)>,
+    /// The scaling for other coverages, ascending, and this one among them: bands that lie inside one another. Empty in files of
+    /// versions that stored none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelScaling>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -100,6 +118,26 @@ impl Calibration {
         words
     }
 
+    /// The same for another coverage, from the levels that were stored; none where they do not reach so far. What blocks said about
+    /// the band that was asked for is left out.
+    #[must_use]
+    pub fn at(&self, coverage: f64) -> Option<Self> {
+        Some(Self {
+            outputs: levels::scalings_at(&self.levels, coverage)?,
+            level: coverage,
+            block_coverage: Vec::new(),
+            cut_coverage: Vec::new(),
+            expected: None,
+            ..self.clone()
+        })
+    }
+
+    /// The least and the greatest coverage that [`at`](Self::at) knows; none where no levels were stored.
+    #[must_use]
+    pub fn reach(&self) -> Option<(f64, f64)> {
+        Some((self.levels.first()?.coverage, self.levels.last()?.coverage))
+    }
+
     /// Scales a band in place.
     pub(crate) fn apply(&self, band: &mut Band) {
         let Band {
@@ -120,15 +158,8 @@ impl Calibration {
             return Err(format!("its calibration is of {found} output(s), expected {outputs}"));
         }
         let sound = |value: f64| value.is_finite() && value >= 0.0;
-        for scaling in &self.outputs {
-            let spread = scaling.spread.unwrap_or(0.0);
-            if !(sound(scaling.lower) && sound(scaling.upper) && sound(scaling.floor) && sound(spread)) {
-                return Err(format!(
-                    "its calibration has lower {}, upper {}, floor {} and spread {spread}, expected numbers, none negative",
-                    scaling.lower, scaling.upper, scaling.floor
-                ));
-            }
-        }
+        self.outputs.iter().try_for_each(Scaling::check)?;
+        levels::check(&self.levels, outputs)?;
         if !(self.level > 0.0 && self.level <= 1.0 && sound(self.effective_samples)) {
             return Err(format!("its calibration has level {}, expected a share", self.level));
         }
@@ -171,6 +202,7 @@ mod tests {
             cuts: 0,
             cut_coverage: Vec::new(),
             expected: None,
+            levels: Vec::new(),
         };
         assert_eq!(good.check(1), Ok(()));
         assert!(good.check(2).is_err());

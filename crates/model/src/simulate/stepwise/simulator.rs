@@ -222,7 +222,10 @@ impl Simulator {
                 }
                 None => (lower, upper),
             };
+            let range = self.interface.output_range(output);
+            let [lower, y, upper] = [lower, y, upper].map(|value| range.clipped(value));
             let (online_lower, online_upper) = self.online[output].bounds(lower, y, upper);
+            let [online_lower, online_upper] = [online_lower, online_upper].map(|bound| range.clipped(bound));
             self.y[output] = y;
             self.lower[output] = lower;
             self.upper[output] = upper;

@@ -4,6 +4,7 @@ use intervalid_data::{ArxModel, Dataset, InitialState, Normaliser, Part, Segment
 
 use super::{History, HistoryNeeds, Simulator, SimulatorState};
 use crate::band::calibration::{Calibration, Scaling};
+use crate::band::limits::OutputRange;
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
 use crate::error::ModelError;
@@ -95,6 +96,7 @@ fn calibration(outputs: usize) -> Calibration {
         cuts: 0,
         cut_coverage: Vec::new(),
         expected: None,
+        levels: Vec::new(),
     }
 }
 
@@ -149,6 +151,63 @@ fn ensembles_and_arx_step_like_their_records() {
         assert_same(&averaged, &dataset, &whole, "mean of arx");
         let calibrated = averaged.calibrated(Some(calibration(recipe.outputs))).unwrap();
         assert_same(&calibrated, &dataset, &segment(20, 60), "mean of arx");
+    }
+}
+
+/// A range that cuts off both ends of the first output's predictions, and the lower end of the others.
+fn inner_ranges(bands: &[Band]) -> Vec<OutputRange> {
+    let range = |(output, values): (usize, &Vec<f64>)| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        OutputRange {
+            least: Some(least + 0.3 * (most - least)),
+            most: (output == 0).then_some(most - 0.3 * (most - least)),
+        }
+    };
+    bands[0].centre.iter().enumerate().map(range).collect()
+}
+
+#[test]
+fn physical_limits_hold_everywhere_and_change_nothing_inside() {
+    for recipe in recipes(0.1) {
+        let (dataset, whole) = recipe.dataset(70);
+        let calibrated = ensemble(&recipe).calibrated(Some(calibration(recipe.outputs))).unwrap();
+        for model in [calibrated, linear(&recipe), recipe.model::<f32>().into()] {
+            let model = model.with_horizons(&dataset, &whole).unwrap();
+            let free = model.simulate(&dataset, &whole).unwrap();
+            let ranges = inner_ranges(&free);
+            let limited = model.clone().with_output_ranges(ranges.clone()).unwrap();
+            assert_same(&limited, &dataset, &whole, "limited");
+            assert_ne!(limited.fingerprint().unwrap(), model.fingerprint().unwrap());
+            assert_eq!(Model::from_bytes(limited.to_bytes().unwrap()).unwrap(), limited);
+            let bands = limited.simulate(&dataset, &whole).unwrap();
+            let mut cut = 0;
+            for (output, range) in ranges.iter().enumerate() {
+                for (free, found) in [
+                    (&free[0].lower, &bands[0].lower),
+                    (&free[0].centre, &bands[0].centre),
+                    (&free[0].upper, &bands[0].upper),
+                ] {
+                    for (free, found) in free[output].iter().zip(&found[output]) {
+                        assert_eq!(range.clipped(*free).to_bits(), found.to_bits());
+                        cut += usize::from(free.to_bits() != found.to_bits());
+                    }
+                }
+            }
+            assert!(cut > 10, "the limits do something");
+            for bands in [
+                limited.predict_ahead(&dataset, &whole, 3).unwrap(),
+                limited.online(&dataset, &bands).unwrap(),
+            ] {
+                for (output, range) in ranges.iter().enumerate() {
+                    let inside = |columns: &[Vec<f64>]| columns[output].iter().all(|value| range.contains(*value));
+                    let Band {
+                        lower, centre, upper, ..
+                    } = &bands[0];
+                    assert!(inside(lower) && inside(centre) && inside(upper));
+                }
+            }
+        }
     }
 }
 

@@ -1,0 +1,59 @@
+//! The intervalid command line: glue over the libraries.
+//!
+//! Arguments as typed ([`args`]) become requests of the libraries ([`request`]); a command prints through [`output`] and fails with
+//! [`error::Failure`], which knows the exit code.
+
+mod args;
+mod commands;
+mod error;
+mod format;
+mod history;
+mod interrupt;
+mod output;
+mod pages;
+mod path_text;
+mod plot;
+mod predictions;
+mod progress;
+mod request;
+mod summary;
+mod write;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use intervalid_interval::SimdLevel;
+
+use args::Cli;
+use error::Failure;
+use output::Output;
+
+pub use commands::export_model;
+pub use error::ExportError;
+
+/// Runs the program with these arguments, its own name first, and gives its exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    interrupt::report_large_files();
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        // Help and version are such errors, too. Where nobody reads them there is nobody to tell.
+        Err(error) => {
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let output = Output::new(&cli.global);
+    let result = SimdLevel::from_environment()
+        .map_err(Failure::input)
+        .and_then(|_| commands::run(&cli, &output))
+        .and_then(|()| Ok(output.flush()?));
+    match result {
+        Ok(()) => 0,
+        // The reader has seen enough, as with `intervalid data list | head -1`.
+        Err(failure) if failure.is_broken_pipe() => 0,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}
