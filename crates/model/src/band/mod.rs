@@ -4,4 +4,5 @@ pub(crate) mod calibration;
 pub(crate) mod extrapolation;
 pub(crate) mod horizon;
 pub(crate) mod metrics;
+pub(crate) mod monitor;
 pub(crate) mod prediction;

@@ -59,6 +59,7 @@ pub fn calibrate(
         block_coverage: Vec::new(),
         cut_coverage: Vec::new(),
         expected: None,
+        renewal: None,
     };
     let none = Vec::new();
     let mut least_expected = f64::INFINITY;

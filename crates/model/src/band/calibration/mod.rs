@@ -2,8 +2,10 @@
 
 mod blocks;
 mod online;
+mod renew;
 mod scaling;
 
 pub use blocks::{BlockScores, calibrate, quantile, standard_error};
 pub use online::{OnlineBand, OnlineConstants, online_bands};
+pub use renew::{BandQuality, Recalibrated, Renewal};
 pub use scaling::{Calibration, Scaling};

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::renew::Renewal;
 use crate::band::prediction::Band;
 
 /// How the band of one output is scaled: each side of it, at least `floor` wide, times its factor.
@@ -67,6 +68,9 @@ pub struct Calibration {
     /// outputs the one with the least. None where there are too few to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<(f64, f64)>,
+    /// Where the scale comes from recordings after the fit: with which weight. All that is said of blocks is then of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewal: Option<Renewal>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -78,6 +82,9 @@ impl Calibration {
     /// Where the width of the band comes from and what to expect of it, for people.
     #[must_use]
     pub fn in_words(&self) -> String {
+        if let Some(renewal) = &self.renewal {
+            return self.renewal_in_words(renewal);
+        }
         let cuts = match self.cut_coverage.len() {
             0 => String::new(),
             1 => ", and what lies beyond a cut of the record".to_owned(),
@@ -95,6 +102,23 @@ impl Calibration {
                 words,
                 " Of those stretches, all but the best and the worst have {least:.0} to {most:.0} % inside; expect as much of new \
                  data like them."
+            );
+        }
+        words
+    }
+
+    fn renewal_in_words(&self, renewal: &Renewal) -> String {
+        let mut words = format!(
+            "The band was recalibrated by errors on {} samples of recordings after the fit (worth about {:.0} independent ones), with weight \
+             {} for them and {} for the scale of the fit.",
+            renewal.new_samples, renewal.new_effective_samples, renewal.new_weight, renewal.old_weight
+        );
+        if let Some((least, most)) = self.expected {
+            let _ = write!(
+                words,
+                " Of stretches of those recordings, all but the best and the worst have {:.0} to {:.0} % inside.",
+                100.0 * least,
+                100.0 * most
             );
         }
         words
@@ -126,6 +150,15 @@ impl Calibration {
                 return Err(format!(
                     "its calibration has lower {}, upper {}, floor {} and spread {spread}, expected numbers, none negative",
                     scaling.lower, scaling.upper, scaling.floor
+                ));
+            }
+        }
+        if let Some(renewal) = &self.renewal {
+            let share = |weight: f64| (0.0..=1.0).contains(&weight);
+            if !(share(renewal.new_weight) && share(renewal.old_weight) && sound(renewal.new_effective_samples)) {
+                return Err(format!(
+                    "its calibration has weights {} and {}, expected shares",
+                    renewal.new_weight, renewal.old_weight
                 ));
             }
         }
@@ -171,6 +204,7 @@ mod tests {
             cuts: 0,
             cut_coverage: Vec::new(),
             expected: None,
+            renewal: None,
         };
         assert_eq!(good.check(1), Ok(()));
         assert!(good.check(2).is_err());
