@@ -39,5 +39,5 @@ pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use record::{RecordRequest, SplitSource, check_data_dir};
 pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
-pub use stamp::{RecordStamp, each_sample};
+pub use stamp::{RecordStamp, each_sample, start_hashes};
 pub use train::{SearchRecord, TrainOptions, Trained, Training, WhenInterrupted};
