@@ -248,9 +248,10 @@ impl From<ModelError> for Failure {
             ModelError::SampleTime { expected, .. } => {
                 Self::input(error).with_hint(format!("--resample {expected} brings the data to the model's step"))
             }
-            ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
-                Self::input(error)
-            }
+            ModelError::Channels { .. }
+            | ModelError::Format { .. }
+            | ModelError::NotStepwise { .. }
+            | ModelError::TooFewSamples { .. } => Self::input(error),
             ModelError::OutOfRange { .. } => {
                 Self::input(error).with_hint("remove the sample, or mark it as missing and split the record there")
             }

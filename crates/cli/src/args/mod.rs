@@ -9,6 +9,7 @@ use intervalid_data::DATA_DIR_VARIABLE;
 mod data;
 mod export;
 mod fit;
+mod life;
 mod model;
 mod report;
 mod shell;
@@ -17,6 +18,7 @@ mod study;
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
+pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs};
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -32,6 +34,7 @@ Examples:
   intervalid report pump                     the page of the fit, in a browser
   intervalid predict pump new.csv            simulate new inputs with it
   intervalid export pump --to c --out p.c    its step for a controller
+  intervalid monitor pump new.csv            does its band still hold?
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written. 3: a requirement of yours was not met.";
@@ -115,6 +118,12 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// One page to look at, of a fit or a study
     Report(ReportArgs),
+    /// Watch over a model in use: does its band still hold, and what has changed?
+    Monitor(MonitorArgs),
+    /// Scale the band of a model anew with recordings made after its fit
+    Recalibrate(RecalibrateArgs),
+    /// What a model is, where it comes from and where it ends, on one page
+    Card(CardArgs),
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod ahead;
+mod card;
 mod compare;
 mod completions;
 mod data;
@@ -11,7 +12,9 @@ mod export;
 mod fit;
 mod load;
 mod man;
+mod monitor;
 mod predict;
+mod recalibrate;
 mod report;
 mod study;
 
@@ -34,6 +37,9 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(args, global, output),
         Command::Export(args) => export::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Monitor(args) => monitor::run(args, global, output),
+        Command::Recalibrate(args) => recalibrate::run(args, global, output),
+        Command::Card(args) => card::run(args, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),

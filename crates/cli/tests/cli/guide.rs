@@ -263,6 +263,7 @@ pages! {
     from_python: "python.md",
     reproducing_the_paper: "reproducing-the-paper.md",
     deploy: "deploy.md",
+    keeping_alive: "keeping-alive.md",
     cluster: "cluster.md",
 }
 

@@ -12,6 +12,7 @@ mod folders;
 mod guide;
 mod help;
 mod hostile;
+mod life;
 mod promised;
 mod report;
 mod shape;

@@ -148,6 +148,70 @@ const CELL: Shape = Object(&[
     ("diverged", Count),
 ]);
 
+/// One test of `monitor`.
+const MONITOR_TEST: Shape = Object(&[
+    ("state", Text),
+    ("evidence", Number),
+    ("greatest_evidence", Number),
+    ("now", Number),
+    ("at_first", Number),
+]);
+/// `monitor --json`; its state is `ok`, `watch` or `refit`.
+const MONITOR: Shape = Object(&[
+    ("dataset", Text),
+    ("model", Text),
+    ("new_samples", Count),
+    ("state", Text),
+    ("samples", Count),
+    ("blocks", Count),
+    ("block_length", Maybe(&Count)),
+    ("samples_to_start", Maybe(&Count)),
+    ("false_alarm", Number),
+    ("horizon", Maybe(&Count)),
+    ("promised_coverage", Number),
+    ("least_coverage", Number),
+    ("watch_at", Number),
+    ("refit_at", Number),
+    ("extrapolated", Maybe(&Number)),
+    ("recently_extrapolated", Maybe(&Number)),
+    ("refit_since", Maybe(&Count)),
+    (
+        "outputs",
+        List(&Object(&[
+            ("name", Text),
+            ("unit", Maybe(&Text)),
+            ("coverage", Maybe(&Number)),
+            ("recent_coverage", Maybe(&Number)),
+            ("cause", Maybe(&Text)),
+            (
+                "tests",
+                Object(&[
+                    ("coverage", MONITOR_TEST),
+                    ("level", MONITOR_TEST),
+                    ("gain", MONITOR_TEST),
+                    ("noise", MONITOR_TEST),
+                ]),
+            ),
+            (
+                "trend",
+                List(&Object(&[
+                    ("end", Count),
+                    ("coverage", Number),
+                    ("level", Number),
+                    ("gain", Number),
+                    ("noise", Number),
+                    ("half_width", Number),
+                    ("evidence", List(&Number)),
+                ])),
+            ),
+        ])),
+    ),
+    ("reasons", List(&Text)),
+    ("state_file", Maybe(&Text)),
+    ("out", Maybe(&Text)),
+]);
+const BAND_QUALITY: Shape = Object(&[("coverage", Number), ("width", Number)]);
+
 /// Every command, in an order in which each finds what it needs, and what it prints with `--json`.
 pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     (
@@ -329,6 +393,53 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         &["report", "fit"],
         Object(&[("kind", Text), ("out", Text), ("bytes", Count)]),
     ),
+    (&["fit", "hair-dryer", "--model", "arx", "--out", "linear"], FIT),
+    (
+        &["recalibrate", "linear", "hair-dryer", "--out", "renewed.safetensors"],
+        Object(&[
+            ("dataset", Text),
+            ("model", Text),
+            ("coverage", Number),
+            ("new_weight", Number),
+            ("old_weight", Number),
+            ("new_samples", Count),
+            ("new_effective_samples", Number),
+            ("before", BAND_QUALITY),
+            ("after", BAND_QUALITY),
+            ("model_hash", Text),
+            ("out", Text),
+        ]),
+    ),
+    (
+        &[
+            "monitor",
+            "renewed.safetensors",
+            "hair-dryer",
+            "--state",
+            "monitor.json",
+            "--out",
+            "trend.html",
+        ],
+        MONITOR,
+    ),
+    (
+        &["card", "linear", "--out", "card.md"],
+        Object(&[
+            ("title", Text),
+            (
+                "sections",
+                List(&Object(&[
+                    ("heading", Text),
+                    ("words", List(&Text)),
+                    ("columns", List(&Text)),
+                    ("rows", List(&List(&Text))),
+                    ("commands", List(&Text)),
+                ])),
+            ),
+            ("unknown", List(&Text)),
+            ("out", Maybe(&Text)),
+        ]),
+    ),
     (
         &["demo", "--epochs", "2"],
         Object(&[
@@ -451,6 +562,15 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "out data input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
     ),
     (&["report"], "out"),
+    (
+        &["monitor"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples horizon false-alarm block state follow out",
+    ),
+    (
+        &["recalibrate"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples weight out",
+    ),
+    (&["card"], "data-licence out"),
     (&["demo"], "out epochs"),
     (&["study", "run"], "out jobs shard print"),
     (&["study", "merge"], ""),
