@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use intervalid_data::Part;
 use intervalid_model::{Band, Elasticity, Model as AnyModel, RecursionMode, evaluate};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -206,6 +207,21 @@ impl Model {
             })
             .map_err(error::model)?;
         plain(py, &evaluation)
+    }
+
+    /// The same model with its band scaled by new recordings, and what that did.
+    #[pyo3(signature = (record, *, weight=1.0))]
+    fn recalibrated<'py>(&self, py: Python<'py>, record: &Record, weight: f64) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let dataset = &record.dataset;
+        let found = py
+            .detach(|| self.model.recalibrated(dataset, &Part::whole(dataset), weight))
+            .map_err(error::model)?;
+        let said = PyDict::new(py);
+        said.set_item("before", plain(py, &found.before)?)?;
+        said.set_item("after", plain(py, &found.after)?)?;
+        let renewal = plain(py, &found.renewal)?;
+        said.update(renewal.cast::<pyo3::types::PyMapping>()?)?;
+        Ok((found.model.into(), said.into_any()))
     }
 
     /// Elasticity: (layer, role, input, output, value or None where unbounded) of every parameter.
