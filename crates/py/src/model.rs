@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use intervalid_data::Part;
-use intervalid_model::{Band, Elasticity, Model as AnyModel, RecursionMode, evaluate};
+use intervalid_model::{Band, BandQuality, Elasticity, Model as AnyModel, RecursionMode, Renewal, evaluate};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde::Serialize;
 
 use crate::convert::plain;
 use crate::error;
@@ -216,12 +217,12 @@ impl Model {
         let found = py
             .detach(|| self.model.recalibrated(dataset, &Part::whole(dataset), weight))
             .map_err(error::model)?;
-        let said = PyDict::new(py);
-        said.set_item("before", plain(py, &found.before)?)?;
-        said.set_item("after", plain(py, &found.after)?)?;
-        let renewal = plain(py, &found.renewal)?;
-        said.update(renewal.cast::<pyo3::types::PyMapping>()?)?;
-        Ok((found.model.into(), said.into_any()))
+        let said = Said {
+            renewal: found.renewal,
+            before: found.before,
+            after: found.after,
+        };
+        Ok((found.model.into(), plain(py, &said)?))
     }
 
     /// Elasticity: (layer, role, input, output, value or None where unbounded) of every parameter.
@@ -243,6 +244,15 @@ impl Model {
         }
         Ok(rows)
     }
+}
+
+/// What a recalibration did, as `intervalid recalibrate --json` has it.
+#[derive(Serialize)]
+struct Said {
+    #[serde(flatten)]
+    renewal: Renewal,
+    before: BandQuality,
+    after: BandQuality,
 }
 
 /// Layer, role, input, output, value.

@@ -174,7 +174,8 @@ fn a_growing_file_is_followed_until_ctrl_c() {
 
     let folder = fitted();
     let whole = later(600..1300, |_, y| y);
-    let (start, rest) = whole.split_at(whole.len() / 2);
+    let at = whole.match_indices('\n').nth(400).expect("lines").0 + 1;
+    let (start, rest) = whole.split_at(at);
     let log = folder.write("log.csv", start);
     let mut command = folder.command(&["monitor", "fit", "log.csv", "--follow", "--state", "s", "--json"]);
     let child = command
@@ -196,7 +197,12 @@ fn a_growing_file_is_followed_until_ctrl_c() {
     };
     wait(300);
     let mut file = fs::OpenOptions::new().append(true).open(log).expect("the log");
-    file.write_all(rest.as_bytes()).expect("appended");
+    // Half a line first: a reader that took it for a whole one would count a wrong sample.
+    let (half, other) = rest.split_at(rest.len() / 2 + 3);
+    assert!(!half.ends_with('\n'));
+    file.write_all(half.as_bytes()).expect("appended");
+    std::thread::sleep(Duration::from_millis(1200));
+    file.write_all(other.as_bytes()).expect("appended");
     wait(699);
     let killed = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -10,11 +10,12 @@ use anyhow::{Context, anyhow};
 
 use crate::error::Failure;
 use crate::interrupt;
+use crate::output::Output;
 
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Looks without a change after which a last line without an end is taken for whole.
-const PATIENCE: u32 = 4;
+/// Looks without a change after which the user is told that the last line has no end.
+const PATIENCE: u32 = 20;
 
 /// Waits for a file to grow by whole lines.
 pub(super) struct Growing {
@@ -53,8 +54,8 @@ impl Growing {
         })
     }
 
-    /// Waits until there is something new to read; false once the user wants to stop.
-    pub(super) fn wait(&mut self) -> Result<bool, Failure> {
+    /// Waits until there are new lines, the last one whole: half a number is a wrong one. False once the user wants to stop.
+    pub(super) fn wait(&mut self, output: &Output) -> Result<bool, Failure> {
         loop {
             if interrupt::requested() {
                 return Ok(false);
@@ -65,8 +66,14 @@ impl Growing {
             } else {
                 self.unchanged = self.unchanged.saturating_add(1);
             }
-            if !self.is_read && (is_whole || self.unchanged >= PATIENCE) {
+            if !self.is_read && is_whole {
                 return Ok(true);
+            }
+            if !self.is_read && self.unchanged == PATIENCE {
+                output.warning(format_args!(
+                    "{}: its last line has no end yet; waiting for it",
+                    self.path.display()
+                ));
             }
             thread::sleep(PAUSE);
         }

@@ -133,7 +133,7 @@ impl Call<'_> {
     fn follow(&mut self, mut growing: Growing) -> Result<(), Failure> {
         interrupt::listen();
         let mut said = None;
-        while growing.wait()? {
+        while growing.wait(self.output)? {
             let simulation = self.simulate();
             if !growing.is_settled()? {
                 continue;
