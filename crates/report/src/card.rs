@@ -275,7 +275,11 @@ fn of_protocol(source: &CardSource<'_>, known: &mut Known) -> CardSection {
         rows.push(row("strategy", strategy));
     }
     rows.push(known.row("training ended because", at("stopped_because")));
-    rows.push(known.row("seconds of training", at("train_seconds")));
+    let seconds = source
+        .metrics
+        .and_then(|metrics| metrics.get("train_seconds"))
+        .and_then(Value::as_f64);
+    rows.push(known.row("seconds of training", seconds.map(|seconds| significant(seconds, 3))));
     CardSection {
         words: vec![
             "Fitted to the training part; choices were made on the validation part; the test part was looked at once, at the end. All figures \
@@ -327,7 +331,7 @@ fn of_figures(source: &CardSource<'_>, known: &mut Known) -> CardSection {
         known.unknown.push("figures on held-out data".to_owned());
         return CardSection {
             words: vec![
-                "The files of the fit are not beside this model, or are of another one: `intervalid evaluate` judges it on data of yours."
+                "The files of the fit are not beside this model, or are of another one: the command evaluate judges it on data of yours."
                     .to_owned(),
             ],
             ..section("Figures")
@@ -357,7 +361,7 @@ fn of_band(model: &Model, known: &mut Known) -> CardSection {
             .to_owned(),
     }];
     words.push(
-        "This is no guarantee: errors of a simulation follow one another and drift with the plant. `intervalid monitor` watches over it in use."
+        "This is no guarantee: errors of a simulation follow one another and drift with the plant. The command monitor watches over it in use."
             .to_owned(),
     );
     let expected = interface.calibration.as_ref().and_then(|found| found.expected);

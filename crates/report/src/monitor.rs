@@ -62,9 +62,10 @@ pub fn monitor_page(from: &MonitorPage<'_>) -> Page {
     }];
     lead.push(seen(report));
     let calm = report.state == Health::Ok;
+    let reasons: Vec<String> = report.reasons.iter().map(|reason| sentence(reason)).collect();
     let (reasons, cautions) = match calm {
-        true => (report.reasons.clone(), Vec::new()),
-        false => (Vec::new(), report.reasons.clone()),
+        true => (reasons, Vec::new()),
+        false => (Vec::new(), reasons),
     };
     lead.extend(reasons);
     let mut notes = vec![format!(
@@ -92,6 +93,14 @@ pub fn monitor_page(from: &MonitorPage<'_>) -> Page {
         outputs: report.outputs.iter().map(|output| trend(output, report)).collect(),
     };
     Page::new(Content::Monitor(Box::new(content)))
+}
+
+/// With a capital letter at its start.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn seen(report: &MonitorReport) -> String {
