@@ -204,8 +204,9 @@ impl Causes {
 pub(super) fn reasons(report: &MonitorReport) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(missing) = report.samples_to_start {
+        let samples = if missing == 1 { "sample is" } else { "samples are" };
         found.push(format!(
-            "{missing} more samples are needed before anything can be tested."
+            "{missing} more {samples} needed before anything can be tested."
         ));
     }
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
