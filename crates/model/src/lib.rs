@@ -37,8 +37,8 @@ mod train;
 pub use intervalid_data::DIVERGED;
 
 pub use band::calibration::{
-    BandQuality, BlockScores, Calibration, OnlineBand, OnlineConstants, Recalibrated, Renewal, Scaling, calibrate,
-    online_bands, quantile, standard_error,
+    BandQuality, BlockScores, Calibration, OnlineBand, OnlineConstants, OnlineMemory, Recalibrated, Renewal, Scaling,
+    calibrate, online_bands, quantile, standard_error,
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;
@@ -75,7 +75,7 @@ pub use train::loss::{QuantileLevel, RqrW};
 pub use train::optim::{GradNorm, GradNormUpdate, Schedule};
 pub use train::{
     EpochProgress, EpochRecord, FitOptions, Stage, StageInfo, StopReason, TrainInfo, fit_cascades, fit_crisp,
-    fit_margins, initial_margins,
+    fit_margins, initial_margins, refit,
 };
 
 /// For this crate's own benchmark, which is a program of its own and sees only what is public.

@@ -32,6 +32,7 @@ mod request;
 mod settings;
 mod stamp;
 mod train;
+mod update;
 
 pub use baseline::Baseline;
 pub use error::{Result, WorkflowError};
@@ -41,3 +42,4 @@ pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
 pub use stamp::{RecordStamp, each_sample, start_hashes};
 pub use train::{SearchRecord, TrainOptions, Trained, Training, WhenInterrupted};
+pub use update::{Update, update, update_split};

@@ -49,6 +49,31 @@ pub(crate) struct RecalibrateArgs {
     pub(crate) out: PathBuf,
 }
 
+const UPDATE_EXAMPLES: &str = "\
+Examples:
+  intervalid update dryer new.csv --with old.csv --out dryer-updated
+  intervalid update dryer monday.csv tuesday.csv --with old.csv --out dryer-week --json
+
+The same kind of model with the same structure, fitted from where it is to old and new data: of new recordings 60 % train, 10 % choose, and the
+last 30 % judge both models. If the updated one is worse there, nothing is written (exit code 3). MODEL itself is not changed.";
+
+/// Arguments of `update`.
+#[derive(Args, Debug)]
+#[command(after_help = UPDATE_EXAMPLES)]
+pub(crate) struct UpdateArgs {
+    /// A fit's folder or its model.safetensors
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Old recordings, which the model must go on to describe; may be given several times
+    #[arg(long, value_name = "DATA", required = true)]
+    pub(crate) with: Vec<String>,
+    /// Folder for the updated model and a page that compares both; made if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
 /// Arguments of `card`.
 #[derive(Args, Debug)]
 #[command(after_help = CARD_EXAMPLES)]

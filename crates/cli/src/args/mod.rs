@@ -18,7 +18,7 @@ mod study;
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
-pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs};
+pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs, UpdateArgs};
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -124,6 +124,8 @@ pub(crate) enum Command {
     Recalibrate(RecalibrateArgs),
     /// What a model is, where it comes from and where it ends, on one page
     Card(CardArgs),
+    /// Fit a model once more, from where it is, to old and new recordings
+    Update(UpdateArgs),
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),

@@ -11,6 +11,7 @@ Examples:
   intervalid predict dryer hair-dryer --part test --plot band.svg
   intervalid predict dryer/model.safetensors new.csv --out prediction.csv
   intervalid predict dryer new.csv --online               with the adaptive band beside the fixed one
+  intervalid predict dryer new.csv --online --state dryer.online   goes on from what earlier calls have learnt
   intervalid predict dryer new.csv --json
   intervalid predict dryer plan.csv --initial-output 3.2       inputs alone, from this output on
   intervalid predict dryer plan.csv --start-from today.csv     inputs alone, after this recording
@@ -71,6 +72,9 @@ pub(crate) struct PredictArgs {
     /// Add the band whose scale follows the measured outputs, sample by sample; plots show it
     #[arg(long)]
     pub(crate) online: bool,
+    /// File that remembers what the band of --online has learnt, for the next call; made if it does not exist
+    #[arg(long, value_name = "FILE", requires = "online")]
+    pub(crate) state: Option<PathBuf>,
     /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,

@@ -99,7 +99,8 @@ pub(super) fn recordings(
     Ok((dataset, part))
 }
 
-fn own_columns(model: &Model, data: &mut DataArgs) {
+/// Reads the columns of the model unless the user names others.
+pub(super) fn own_columns(model: &Model, data: &mut DataArgs) {
     let interface = model.interface();
     let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
     data.options.input.get_or_insert_with(|| names(&interface.inputs));

@@ -13,10 +13,12 @@ mod fit;
 mod load;
 mod man;
 mod monitor;
+mod online_state;
 mod predict;
 mod recalibrate;
 mod report;
 mod study;
+mod update;
 
 use crate::args::{Cli, Command, DataCommand};
 use crate::error::Failure;
@@ -40,6 +42,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Monitor(args) => monitor::run(args, global, output),
         Command::Recalibrate(args) => recalibrate::run(args, global, output),
         Command::Card(args) => card::run(args, output),
+        Command::Update(args) => update::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),

@@ -36,6 +36,7 @@ fn check(shape: Shape, value: &Value, what: &str) {
 fn every_command_prints_one_json_object_of_the_promised_shape() {
     let folder = Folder::new();
     folder.write("study.toml", STUDY);
+    folder.write("changed.csv", csv(400, plain));
     for &(arguments, shape) in COMMANDS {
         let value = folder.json(&[arguments, &["--json"]].concat());
         check(shape, &value, &arguments.join(" "));

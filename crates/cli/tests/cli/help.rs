@@ -36,6 +36,7 @@ fn verbs_of_models() {
         "monitor",
         "recalibrate",
         "card",
+        "update",
     ] {
         let text = Folder::new().transcript(&[verb, "--help"]);
         assert!(text.contains("Examples:"), "{verb} shows examples");

@@ -317,3 +317,87 @@ fn a_card_says_what_is_known_and_what_is_not() {
         "{text}"
     );
 }
+
+#[test]
+fn an_online_band_goes_on_between_calls() {
+    let folder = fitted();
+    folder.write("a.csv", later(600..800, |_, y| y + 0.1));
+    folder.write("b.csv", later(800..1000, |_, y| y + 0.1));
+    let predict = |files: &[&str], more: &[&str]| {
+        let all = [&["predict", "fit"], files, &["--online", "--json"], more].concat();
+        folder.json(&all)
+    };
+    let alone = predict(&["b.csv"], &[]);
+    let first = predict(&["a.csv"], &["--state", "s"]);
+    assert_eq!(
+        first["predictions"],
+        predict(&["a.csv"], &[])["predictions"],
+        "it starts as without a state"
+    );
+    let after = predict(&["b.csv"], &["--state", "s"]);
+    let upper = |value: &Value| value["predictions"][0]["y_upper_online"][0].as_f64().expect("a number");
+    assert!(upper(&after) > upper(&alone), "it has learnt from the first recording");
+    assert_eq!(
+        predict(&["b.csv"], &["--state", "s"]),
+        after,
+        "a repeated call gives the same"
+    );
+    folder.write("s", "{}");
+    let text = folder.transcript(&["predict", "fit", "b.csv", "--online", "--state", "s"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("not the state of an online band"),
+        "{text}"
+    );
+    let text = folder.transcript(&["predict", "fit", "b.csv", "--state", "s"]);
+    assert!(text.contains("exit code: 2") && text.contains("--online"), "{text}");
+}
+
+#[test]
+fn an_update_is_kept_if_it_is_no_worse() {
+    let folder = fitted();
+    // The plant answers half as much again.
+    folder.write("changed.csv", later(600..1200, |_, y| 1.5 * y));
+    let old = fs::read(folder.path().join("fit/model.safetensors")).expect("a model");
+    let arguments = [
+        "update",
+        "fit",
+        "changed.csv",
+        "--with",
+        "train.csv",
+        "--out",
+        "updated",
+        "--json",
+    ];
+    let found = folder.json(&arguments);
+    assert!(
+        found["score_ratio"].as_f64().is_some_and(|ratio| ratio < 1.0),
+        "{found}"
+    );
+    assert_eq!(
+        fs::read(folder.path().join("fit/model.safetensors")).expect("a model"),
+        old
+    );
+    let page = fs::read_to_string(folder.path().join("updated/comparison.html")).expect("a page");
+    assert!(page.contains("updated"));
+    assert!(
+        folder
+            .run(&["predict", "updated", "changed.csv", "--out", "p.csv"])
+            .status
+            .success()
+    );
+    // Once more into the same folder: there is a model in it.
+    let text = folder.transcript(&arguments[..7]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("there is a model.safetensors in it"),
+        "{text}"
+    );
+    // New data that end otherwise than they began: what was learnt from their start is wrong at their end.
+    let turned = |k: usize, y: f64| if k < 1020 { 3.0 - y } else { y };
+    folder.write("turned.csv", later(600..1200, turned));
+    let text = folder.transcript(&["update", "fit", "turned.csv", "--with", "train.csv", "--out", "worse"]);
+    assert!(
+        text.contains("exit code: 3") && text.contains("nothing was written"),
+        "{text}"
+    );
+    assert!(!folder.path().join("worse").exists());
+}

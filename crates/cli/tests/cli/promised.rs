@@ -423,6 +423,26 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         MONITOR,
     ),
     (
+        &[
+            "update",
+            "linear",
+            "changed.csv",
+            "--with",
+            "hair-dryer",
+            "--out",
+            "updated",
+        ],
+        Object(&[
+            ("dataset", Text),
+            ("model", Text),
+            ("coverage", Number),
+            ("old", METRICS),
+            ("new", METRICS),
+            ("score_ratio", Number),
+            ("out", Maybe(&Text)),
+        ]),
+    ),
+    (
         &["card", "linear", "--out", "card.md"],
         Object(&[
             ("title", Text),
@@ -549,7 +569,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["predict"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon initial-output start-from allow-divergence out plot",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online state horizon initial-output start-from allow-divergence out plot",
     ),
     (
         &["evaluate"],
@@ -571,6 +591,10 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples weight out",
     ),
     (&["card"], "data-licence out"),
+    (
+        &["update"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples with out",
+    ),
     (&["demo"], "out epochs"),
     (&["study", "run"], "out jobs shard print"),
     (&["study", "merge"], ""),

@@ -201,7 +201,7 @@ impl Call<'_> {
                     .map_or("its promise is broken", |reason| reason.trim_end_matches('.'))
             ))
             .with_hint(
-                "`intervalid recalibrate` widens its band with new recordings; a new `fit` finds what has changed in the plant",
+                "`intervalid recalibrate` scales its band by new recordings; `intervalid update` fits it to what has changed",
             )),
             Health::Ok | Health::Watch => Ok(()),
         }

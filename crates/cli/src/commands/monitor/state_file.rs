@@ -1,26 +1,19 @@
 //! What `monitor` remembers between calls.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, anyhow};
 use intervalid_data::Dataset;
-use intervalid_files::LockedFile;
 use intervalid_model::{Model, Monitor, MonitorConfig, MonitorState};
 use intervalid_workflow::start_hashes;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Failure;
-use crate::write::OutFile;
+use crate::state::StateFile;
 
 /// Grows with every change that an older reader would get wrong.
 const FORMAT: u64 = 1;
-/// No state of ours is larger.
-const MOST_BYTES: u64 = 64 << 20;
 /// Recordings that are remembered; the oldest are forgotten.
 const MOST_RECORDINGS: usize = 1000;
-
-const OTHER_FILE: &str = "name another file with --state, or remove this one to start anew";
 
 /// The file's content.
 #[derive(Serialize, Deserialize)]
@@ -47,13 +40,6 @@ pub(super) struct Memory {
     file: Option<StateFile>,
 }
 
-struct StateFile {
-    path: PathBuf,
-    out: OutFile,
-    /// Two calls must not count at once: one of them would be forgotten.
-    _lock: LockedFile,
-}
-
 impl Memory {
     /// A monitor as the file remembers it, or a new one.
     pub(super) fn open(path: Option<&Path>, model: &Model, config: MonitorConfig) -> Result<Self, Failure> {
@@ -65,64 +51,15 @@ impl Memory {
         let Some(path) = path else {
             return Ok(memory);
         };
-        let out = OutFile::open(path, "--state")?;
-        if !matches!(out, OutFile::File { .. }) {
-            return Err(Failure::input(anyhow!(
-                "--state {}: this is a device, expected a file",
-                path.display()
-            )));
+        let (file, content) = StateFile::open::<Content>(path, "the state of a monitor")?;
+        if let Some(content) = content {
+            file.check_format(content.intervalid_monitor, FORMAT)?;
+            let restored = memory.monitor.restore(content.monitor);
+            restored.map_err(|error| file.refused(error))?;
+            memory.recordings = content.recordings;
         }
-        let mut lock = path.as_os_str().to_owned();
-        lock.push(".lock");
-        let lock = LockedFile::take(PathBuf::from(lock))
-            .with_context(|| format!("--state {}: cannot be locked", path.display()))
-            .map_err(Failure::input)?;
-        let Some(lock) = lock else {
-            let found = anyhow!("--state {}: another call is using it", path.display());
-            return Err(Failure::input(found).with_hint("wait until it has ended, or name another file"));
-        };
-        if path.exists() {
-            memory.read(path)?;
-        }
-        memory.file = Some(StateFile {
-            path: path.to_owned(),
-            out,
-            _lock: lock,
-        });
+        memory.file = Some(file);
         Ok(memory)
-    }
-
-    fn read(&mut self, path: &Path) -> Result<(), Failure> {
-        let refused = |error: anyhow::Error| Failure::input(error).with_hint(OTHER_FILE);
-        let label = || format!("--state {}", path.display());
-        let bytes = fs::metadata(path).map(|metadata| metadata.len());
-        let bytes = bytes
-            .with_context(|| format!("{}: cannot be read", label()))
-            .map_err(refused)?;
-        if bytes > MOST_BYTES {
-            return Err(refused(anyhow!(
-                "{}: {bytes} bytes, expected a state of a monitor, which has fewer than {MOST_BYTES}",
-                label()
-            )));
-        }
-        let text = fs::read_to_string(path)
-            .with_context(|| format!("{}: cannot be read", label()))
-            .map_err(refused)?;
-        let content: Content = serde_json::from_str(&text)
-            .with_context(|| format!("{}: not the state of a monitor", label()))
-            .map_err(refused)?;
-        if content.intervalid_monitor != FORMAT {
-            return Err(refused(anyhow!(
-                "{}: format {}, this version reads format {FORMAT}",
-                label(),
-                content.intervalid_monitor
-            )));
-        }
-        self.monitor
-            .restore(content.monitor)
-            .map_err(|error| refused(anyhow::Error::new(error).context(label())))?;
-        self.recordings = content.recordings;
-        Ok(())
     }
 
     /// Samples at the start of an experiment that were counted before.
@@ -164,11 +101,11 @@ impl Memory {
             monitor: self.monitor.state().clone(),
             recordings: self.recordings.clone(),
         };
-        file.out.write((serde_json::to_string(&content)? + "\n").as_bytes())
+        file.write(&content)
     }
 
     /// Where the state is kept.
     pub(super) fn path(&self) -> Option<&Path> {
-        self.file.as_ref().map(|file| file.path.as_path())
+        self.file.as_ref().map(StateFile::path)
     }
 }
