@@ -393,7 +393,19 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         &["report", "fit"],
         Object(&[("kind", Text), ("out", Text), ("bytes", Count)]),
     ),
-    (&["fit", "hair-dryer", "--model", "arx", "--out", "linear"], FIT),
+    (
+        &[
+            "fit",
+            "hair-dryer",
+            "--preset",
+            "paper",
+            "--model",
+            "arx",
+            "--out",
+            "linear",
+        ],
+        FIT,
+    ),
     (
         &["recalibrate", "linear", "hair-dryer", "--out", "renewed.safetensors"],
         Object(&[
