@@ -308,9 +308,10 @@ impl From<ModelError> for Failure {
             ModelError::SampleTime { expected, .. } => {
                 Self::input(error).with_hint(format!("--resample {expected} brings the data to the model's step"))
             }
-            ModelError::Channels { .. } | ModelError::Format { .. } | ModelError::NotStepwise { .. } => {
-                Self::input(error)
-            }
+            ModelError::Channels { .. }
+            | ModelError::Format { .. }
+            | ModelError::NotStepwise { .. }
+            | ModelError::TooFewSamples { .. } => Self::input(error),
             ModelError::NoSuchLevel { reach: None, .. } => Self::input(error).with_hint(
                 "models that this version fits with the preset auto or with --calibrate store bands from 10 to 99 %: fit it again",
             ),

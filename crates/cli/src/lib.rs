@@ -16,6 +16,7 @@ mod plot;
 mod predictions;
 mod progress;
 mod request;
+mod state;
 mod summary;
 mod write;
 

@@ -156,6 +156,20 @@ pub enum ModelError {
     #[error("the saved state cannot be used: {0}")]
     State(String),
 
+    /// Recordings that tell too little about a band.
+    #[error(
+        "{samples} samples are worth about {effective:.0} independent ones, expected at least {needed:.0}: with fewer, how wide the band \
+         must be is a guess"
+    )]
+    TooFewSamples {
+        /// Scored samples.
+        samples: usize,
+        /// How many independent ones would tell as much.
+        effective: f64,
+        /// How many there should be.
+        needed: f64,
+    },
+
     /// Something of ours has no JSON form.
     #[error("{what} cannot be written as JSON: {source}")]
     Serialise {

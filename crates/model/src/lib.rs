@@ -10,7 +10,7 @@
 //! | `train` | stages, losses, optimisers, checkpoints |
 //! | `family` | kinds of fitted models: interval networks, Gaussian baselines, ARX |
 //! | `simulate` | free runs, step by step, intervals fed back, certified bounds |
-//! | `band` | bands, their calibration, extrapolation, metrics |
+//! | `band` | bands, their calibration, extrapolation, metrics, the watch over a model in use |
 //! | `file` | saved models |
 //!
 //! The mathematics are in `docs/method.md`, what a band does not promise in `docs/model.md`, symbols in `docs/notation.md`.
@@ -37,8 +37,8 @@ mod train;
 pub use intervalid_data::DIVERGED;
 
 pub use band::calibration::{
-    BlockScores, Calibration, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants, Scaling, calibrate, online_bands,
-    quantile, standard_error,
+    BandQuality, BlockScores, Calibration, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants, OnlineMemory,
+    Recalibrated, Renewal, Scaling, calibrate, online_bands, quantile, standard_error,
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;
@@ -46,6 +46,10 @@ pub use band::limits::OutputRange;
 pub use band::metrics::{
     Aligned, CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, align,
     coverage_by_horizon, cwc, evaluate, rolling_coverage,
+};
+pub use band::monitor::{
+    DriftKind, Health, Monitor, MonitorConfig, MonitorReport, MonitorSample, MonitorState, OutputHealth, TestHealth,
+    Tests, TrendPoint,
 };
 pub use band::prediction::Band;
 pub use config::{
@@ -73,7 +77,7 @@ pub use train::loss::{QuantileLevel, RqrW};
 pub use train::optim::{GradNorm, GradNormOptimiser, GradNormUpdate, Schedule};
 pub use train::{
     EpochProgress, EpochRecord, FitOptions, Stage, StageInfo, StopReason, TrainInfo, fit_cascades, fit_crisp,
-    fit_margins, initial_margins,
+    fit_margins, initial_margins, refit,
 };
 
 /// For this crate's own benchmark, which is a program of its own and sees only what is public.

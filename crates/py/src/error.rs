@@ -69,6 +69,7 @@ fn class_of_model(error: &ModelError) -> &'static str {
         ModelError::NotNow(_) => "OrderError",
         ModelError::RunDiverged { .. } => "RunDivergedError",
         ModelError::State(_) => "StateError",
+        ModelError::TooFewSamples { .. } => "TooShortError",
         ModelError::Diverged { .. } => "DivergedError",
         ModelError::Interrupted { .. } => "InterruptedFitError",
         ModelError::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "ModelFileNotFoundError",

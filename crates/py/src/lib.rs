@@ -8,6 +8,7 @@ mod convert;
 mod error;
 mod fit;
 mod model;
+mod monitor;
 mod record;
 mod simulator;
 mod study;
@@ -26,6 +27,8 @@ mod _intervalid {
     use crate::fit::{Fit, defaults, fit};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::monitor::Monitor;
     #[pymodule_export]
     use crate::record::{Record, available_data};
     #[pymodule_export]

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use intervalid_model::{Band, Elasticity, Model as AnyModel, RecursionMode, evaluate};
+use intervalid_data::Part;
+use intervalid_model::{Band, BandQuality, Elasticity, Model as AnyModel, RecursionMode, Renewal, evaluate};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde::Serialize;
 
 use crate::convert::plain;
 use crate::error;
@@ -219,6 +221,21 @@ impl Model {
         plain(py, &evaluation)
     }
 
+    /// The same model with its band scaled by new recordings, and what that did.
+    #[pyo3(signature = (record, *, weight=1.0))]
+    fn recalibrated<'py>(&self, py: Python<'py>, record: &Record, weight: f64) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let dataset = &record.dataset;
+        let found = py
+            .detach(|| self.model.recalibrated(dataset, &Part::whole(dataset), weight))
+            .map_err(error::model)?;
+        let said = Said {
+            renewal: found.renewal,
+            before: found.before,
+            after: found.after,
+        };
+        Ok((found.model.into(), plain(py, &said)?))
+    }
+
     /// Elasticity: (layer, role, input, output, value or None where unbounded) of every parameter.
     fn elasticity(&self) -> PyResult<Vec<ElasticityRow>> {
         let elasticity = Elasticity::of(&self.model).map_err(error::model)?;
@@ -238,6 +255,15 @@ impl Model {
         }
         Ok(rows)
     }
+}
+
+/// What a recalibration did, as `intervalid recalibrate --json` has it.
+#[derive(Serialize)]
+struct Said {
+    #[serde(flatten)]
+    renewal: Renewal,
+    before: BandQuality,
+    after: BandQuality,
 }
 
 /// Layer, role, input, output, value.

@@ -6,9 +6,10 @@ use intervalid_model::{History, Model as AnyModel, Simulator as Stepwise, Simula
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::convert::column;
+use crate::convert::{column, plain};
 use crate::error;
 use crate::model::Model;
+use crate::monitor::config;
 use crate::record::{ChannelNames, names};
 
 /// Mean, lower and upper bounds, and the bounds of the band that follows the measurements; one number per output.
@@ -28,11 +29,22 @@ pub(crate) struct Simulator {
 impl Simulator {
     /// A simulation of the model, to be started with `reset`.
     #[new]
-    fn new(model: &Model) -> PyResult<Self> {
+    #[pyo3(signature = (model, *, false_alarm=None, block=None, horizon=None))]
+    fn new(model: &Model, false_alarm: Option<f64>, block: Option<usize>, horizon: Option<usize>) -> PyResult<Self> {
+        let simulator = match false_alarm {
+            None => Stepwise::new(&model.model),
+            Some(false_alarm) => Stepwise::monitored(&model.model, config(false_alarm, block, horizon)),
+        };
         Ok(Self {
-            simulator: Stepwise::new(&model.model).map_err(error::model)?,
+            simulator: simulator.map_err(error::model)?,
             model: Arc::clone(&model.model),
         })
+    }
+
+    /// What its monitor says, if it has one.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let monitor = self.simulator.monitor();
+        monitor.map(|monitor| plain(py, &monitor.report())).transpose()
     }
 
     /// Samples before the first step: useful inputs, needed inputs, needed outputs.
@@ -111,7 +123,11 @@ impl Simulator {
     #[staticmethod]
     fn rebuild(bytes: Vec<u8>, state: &str) -> PyResult<Self> {
         let model = Model::from(AnyModel::from_bytes(bytes).map_err(error::model)?);
-        let mut simulator = Self::new(&model)?;
+        let saved: SimulatorState = serde_json::from_str(state).map_err(not_a_state)?;
+        let mut simulator = match saved.monitor_config() {
+            None => Self::new(&model, None, None, None)?,
+            Some(config) => Self::new(&model, Some(config.false_alarm), config.block, config.horizon)?,
+        };
         simulator.restore(state)?;
         Ok(simulator)
     }
@@ -124,7 +140,7 @@ impl Simulator {
     }
 }
 
-fn not_a_state(reason: serde_json::Error) -> PyErr {
+pub(crate) fn not_a_state(reason: serde_json::Error) -> PyErr {
     error::exception(
         "StateError",
         format!("the saved state cannot be used: {reason}"),

@@ -5,6 +5,7 @@ use crate::column::Column;
 use crate::compare::CompareContent;
 use crate::error::{ReportError, Result};
 use crate::fit::FitContent;
+use crate::monitor::MonitorContent;
 use crate::study::StudyContent;
 use crate::table::{Heading, MetricRow};
 
@@ -57,6 +58,19 @@ impl CompareContent {
         charts("overlays", &self.overlays)?;
         for (index, run) in self.runs.iter().enumerate() {
             charts(&format!("runs[{index}].charts"), &run.charts)?;
+        }
+        Ok(())
+    }
+}
+
+impl MonitorContent {
+    pub(crate) fn check(&self) -> Result<()> {
+        for (index, output) in self.outputs.iter().enumerate() {
+            charts(&format!("outputs[{index}].charts"), &output.charts)?;
+        }
+        for (index, row) in self.tests.iter().enumerate() {
+            let at = format!("tests[{index}].cells");
+            equal(&at, row.cells.len(), self.headings.len(), "cells", "one per heading")?;
         }
         Ok(())
     }

@@ -10,9 +10,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::card::Card;
 use crate::compare::CompareContent;
 use crate::error::{ReportError, Result};
 use crate::fit::FitContent;
+use crate::monitor::MonitorContent;
 use crate::study::StudyContent;
 
 /// Format of the data of a page. Older ones are read, newer ones refused.
@@ -23,12 +25,14 @@ use crate::study::StudyContent;
 /// | 2 | inputs of the runs, overlays in comparisons |
 const FORMAT: u64 = 2;
 
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("page.html", include_str!("../templates/page.html")),
     ("parts.html", include_str!("../templates/parts.html")),
     ("fit.html", include_str!("../templates/fit.html")),
     ("study.html", include_str!("../templates/study.html")),
     ("compare.html", include_str!("../templates/compare.html")),
+    ("monitor.html", include_str!("../templates/monitor.html")),
+    ("card.html", include_str!("../templates/card.html")),
 ];
 
 /// In the order they run.
@@ -65,6 +69,8 @@ pub(crate) enum Content {
     Fit(Box<FitContent>),
     Compare(Box<CompareContent>),
     Study(Box<StudyContent>),
+    Monitor(Box<MonitorContent>),
+    Card(Box<Card>),
 }
 
 impl Page {
@@ -103,12 +109,20 @@ impl Page {
             Some("fit") => Content::Fit(read(data)?),
             Some("compare") => Content::Compare(read(data)?),
             Some("study") => Content::Study(read(data)?),
-            _ => return Err(envelope("kind", "\"fit\", \"compare\" or \"study\"")),
+            Some("monitor") => Content::Monitor(read(data)?),
+            Some("card") => Content::Card(read(data)?),
+            _ => {
+                let kinds = "\"fit\", \"compare\", \"study\", \"monitor\" or \"card\"";
+                return Err(envelope("kind", kinds));
+            }
         };
         match &content {
             Content::Fit(fit) => fit.check()?,
             Content::Compare(compare) => compare.check()?,
             Content::Study(study) => study.check()?,
+            Content::Monitor(monitor) => monitor.check()?,
+            // Nothing but text.
+            Content::Card(_) => {}
         }
         Ok(Self {
             format,
@@ -144,6 +158,8 @@ impl Page {
             Content::Fit(_) => "fit.html",
             Content::Compare(_) => "compare.html",
             Content::Study(_) => "study.html",
+            Content::Monitor(_) => "monitor.html",
+            Content::Card(_) => "card.html",
         };
         let (styles, scripts) = (element(&STYLES), element(&SCRIPTS));
         Ok(environment.get_template(template)?.render(context! {
@@ -221,7 +237,7 @@ mod tests {
         );
         assert_eq!(
             reason("{\"format\":1,\"version\":\"0.1.0\",\"kind\":\"cake\"}"),
-            "report data: `kind`: found \"cake\", expected \"fit\", \"compare\" or \"study\""
+            "report data: `kind`: found \"cake\", expected \"fit\", \"compare\", \"study\", \"monitor\" or \"card\""
         );
         assert!(reason("{\"format\":99,\"kind\":\"fit\"}").contains("format 99 is newer"));
         assert_eq!(

@@ -34,6 +34,7 @@ mod request;
 mod settings;
 mod stamp;
 mod train;
+mod update;
 
 pub use band::{BandRequest, OutputRanges, main_coverage, parse_range};
 pub use baseline::Baseline;
@@ -43,5 +44,6 @@ pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use record::{RecordRequest, SplitSource, check_data_dir};
 pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
-pub use stamp::{RecordStamp, each_sample};
+pub use stamp::{RecordStamp, each_sample, start_hashes};
 pub use train::{SearchRecord, TrainOptions, Trained, Training, WhenInterrupted};
+pub use update::{Update, update, update_split};

@@ -82,9 +82,44 @@ impl RecordStamp {
 fn hash(dataset: &Dataset, part: &Part) -> String {
     let mut hasher = Sha256::new();
     each_sample(dataset, part, |bytes| hasher.update(bytes));
+    digits(hasher)
+}
+
+fn digits(hasher: Sha256) -> String {
     let digest = hasher.finalize();
     let hex = digest.iter().map(|byte| format!("{byte:02x}"));
     hex.collect::<String>()[..DIGITS].to_owned()
+}
+
+/// Hashes of the first `lengths` samples of an experiment, so that a recording which has grown is known by its beginning; none of
+/// lengths beyond its end.
+///
+/// # Panics
+/// If there is no such experiment.
+#[must_use]
+pub fn start_hashes(dataset: &Dataset, experiment: usize, lengths: &[usize]) -> Vec<Option<String>> {
+    let experiment = &dataset.experiments()[experiment];
+    let inputs = (0..dataset.inputs().len()).map(|channel| experiment.input(channel));
+    let outputs = (0..dataset.outputs().len()).map(|channel| experiment.output(channel));
+    let columns: Vec<&[f64]> = inputs.chain(outputs).collect();
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&index| lengths[index]);
+    let mut found = vec![None; lengths.len()];
+    let mut hasher = Sha256::new();
+    let mut done = 0;
+    for index in order {
+        if lengths[index] > experiment.len() {
+            break;
+        }
+        for sample in done..lengths[index] {
+            columns
+                .iter()
+                .for_each(|column| hasher.update(column[sample].to_le_bytes()));
+        }
+        done = lengths[index];
+        found[index] = Some(digits(hasher.clone()));
+    }
+    found
 }
 
 /// The samples of a part as bytes to hash: of every segment its length, so that no two parts give the same bytes, then the values
@@ -119,6 +154,20 @@ mod tests {
         let dataset = Dataset::new("d", vec![Channel::new("u")], outputs, None, vec![experiment]).expect("valid");
         let fractions: SplitFractions = split.parse().expect("shares");
         RecordStamp::new(&dataset, &Split::new(&dataset, fractions).expect("splits"))
+    }
+
+    #[test]
+    fn a_recording_that_has_grown_is_known_by_its_beginning() {
+        let column = |samples: u32| (0..samples).map(|k| f64::from(k * k % 7)).collect::<Vec<_>>();
+        let recording = |samples| {
+            let experiment = Experiment::new("e", vec![column(samples)], vec![column(samples)]);
+            let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+            Dataset::new("d", inputs, outputs, None, vec![experiment]).expect("valid")
+        };
+        let whole = start_hashes(&recording(10), 0, &[10]);
+        let found = start_hashes(&recording(20), 0, &[30, 10, 20, 0]);
+        assert_eq!(found[1], whole[0]);
+        assert!(found[0].is_none() && found[2].is_some() && found[2] != found[1] && found[3].is_some());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod coverage;
 mod data;
 mod export;
 mod fit;
+mod life;
 mod model;
 mod report;
 mod shell;
@@ -21,6 +22,7 @@ pub(crate) use coverage::Coverages;
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
+pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs, UpdateArgs};
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -36,6 +38,7 @@ Examples:
   intervalid report pump                     the page of the fit, in a browser
   intervalid predict pump new.csv            simulate new inputs with it
   intervalid export pump --to c --out p.c    its step for a controller
+  intervalid monitor pump new.csv            does its band still hold?
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written. 3: a requirement of yours was not met.";
@@ -119,6 +122,14 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// One page to look at, of a fit or a study
     Report(ReportArgs),
+    /// Watch over a model in use: does its band still hold, and what has changed?
+    Monitor(MonitorArgs),
+    /// Scale the band of a model anew with recordings made after its fit
+    Recalibrate(RecalibrateArgs),
+    /// What a model is, where it comes from and where it ends, on one page
+    Card(CardArgs),
+    /// Fit a model once more, from where it is, to old and new recordings
+    Update(UpdateArgs),
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),

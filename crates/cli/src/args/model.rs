@@ -13,6 +13,7 @@ Examples:
   intervalid predict dryer/model.safetensors new.csv --out prediction.csv
   intervalid predict dryer new.csv --online               with the adaptive band beside the fixed one
   intervalid predict dryer new.csv --coverage 0.5,0.9,0.99     bands inside one another, from a calibrated model
+  intervalid predict dryer new.csv --online --state dryer.online   goes on from what earlier calls have learnt
   intervalid predict dryer new.csv --json
   intervalid predict dryer plan.csv --initial-output 3.2       inputs alone, from this output on
   intervalid predict dryer plan.csv --start-from today.csv     inputs alone, after this recording
@@ -78,6 +79,9 @@ pub(crate) struct PredictArgs {
     /// 0.5,0.9,0.99, add columns (y_lower_50 ...)
     #[arg(long, value_name = "SHARE,...", value_parser = Coverages::parse, allow_negative_numbers = true)]
     pub(crate) coverage: Option<Coverages>,
+    /// File that remembers what the band of --online has learnt, for the next call; made if it does not exist
+    #[arg(long, value_name = "FILE", requires = "online")]
+    pub(crate) state: Option<PathBuf>,
     /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,

@@ -97,6 +97,29 @@ pub(super) fn diverged_at(experiment: &Experiment, sample: usize) -> anyhow::Err
     )
 }
 
+/// Whole recordings, with the columns of the model unless the user names others.
+pub(super) fn recordings(
+    model: &Model,
+    data: &DataArgs,
+    global: &GlobalArgs,
+    output: &Output,
+) -> Result<(Dataset, Part), Failure> {
+    let mut data = data.clone();
+    own_columns(model, &mut data);
+    let dataset = record(&data, global).load()?;
+    output.warnings(&dataset);
+    let part = Part::whole(&dataset);
+    Ok((dataset, part))
+}
+
+/// Reads the columns of the model unless the user names others.
+pub(super) fn own_columns(model: &Model, data: &mut DataArgs) {
+    let interface = model.interface();
+    let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
+    data.options.input.get_or_insert_with(|| names(&interface.inputs));
+    data.options.output.get_or_insert_with(|| names(&interface.outputs));
+}
+
 /// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
 pub(super) fn simulate(
     (path, model): (&Path, &Model),
@@ -113,10 +136,7 @@ pub(super) fn simulate(
             data.options.split = ConfigFile::load(Some(&config))?.split()?;
         }
     }
-    let interface = model.interface();
-    let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
-    data.options.input.get_or_insert_with(|| names(&interface.inputs));
-    data.options.output.get_or_insert_with(|| names(&interface.outputs));
+    own_columns(model, &mut data);
     let request = record(&data, global);
     let dataset = request.load()?;
     output.warnings(&dataset);

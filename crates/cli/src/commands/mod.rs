@@ -2,6 +2,7 @@
 
 mod ahead;
 mod bench;
+mod card;
 mod compare;
 mod completions;
 mod data;
@@ -13,9 +14,13 @@ mod fit;
 mod levels;
 mod load;
 mod man;
+mod monitor;
+mod online_state;
 mod predict;
+mod recalibrate;
 mod report;
 mod study;
+mod update;
 
 pub use export::export_model;
 
@@ -38,6 +43,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(args, global, output),
         Command::Export(args) => export::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Monitor(args) => monitor::run(args, global, output),
+        Command::Recalibrate(args) => recalibrate::run(args, global, output),
+        Command::Card(args) => card::run(args, output),
+        Command::Update(args) => update::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Bench(command) => bench::run(command, data_dir(global).as_deref(), output),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::levels::{LevelBounds, LevelReport, Levels};
 use super::load::{FAR_INPUTS, model, model_file, simulate};
+use super::online_state::OnlineState;
 use crate::args::{GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::format::count;
@@ -70,7 +71,7 @@ struct PredictSummary<'a> {
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
 pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let model_file = model_file(&args.model)?;
-    for (option, path) in [("--out", &args.out), ("--plot", &args.plot)] {
+    for (option, path) in [("--out", &args.out), ("--plot", &args.plot), ("--state", &args.state)] {
         if let Some(path) = path {
             let sources = args.data.data.iter().chain(&args.start_from).map(Path::new);
             let sources = sources.chain([model_file.as_path()]);
@@ -88,6 +89,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         return super::ahead::run(args, &levels, out.as_ref(), global, output);
     }
     let plot = args.plot.as_deref().map(plot::PlotFile::open).transpose()?;
+    let state = args.state.as_deref().map(OnlineState::open).transpose()?;
     let simulation = output.working("simulating", || {
         simulate(
             (&args.model, model),
@@ -99,9 +101,10 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     });
     let simulation = simulation.map_err(|failure| failure.or_missing_output(model))?;
     let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
-    let online = match args.online {
-        true => Some(model.online(&simulation.dataset, &simulation.bands)?),
-        false => None,
+    let online = match (args.online, state) {
+        (true, None) => Some(model.online(&simulation.dataset, &simulation.bands)?),
+        (true, Some(state)) => Some(state.follow(model, &simulation.dataset, &simulation.bands)?),
+        (false, _) => None,
     };
     let extrapolated = model.extrapolated(&simulation.dataset, &simulation.bands)?;
     let extras = Extras {

@@ -37,6 +37,7 @@ fn every_command_prints_one_json_object_of_the_promised_shape() {
     let folder = Folder::new();
     folder.write("study.toml", STUDY);
     crate::bench::tanks(&folder);
+    folder.write("changed.csv", csv(400, plain));
     for &(arguments, shape) in COMMANDS {
         let value = folder.json(&[arguments, &["--json"]].concat());
         check(shape, &value, &arguments.join(" "));

@@ -115,7 +115,13 @@ fn prepare(folder: &Folder) {
             .expect("a record")
             .into_dataset()
     };
-    for (name, samples, seed) in [("my", 500, 1), ("new", 200, 2), ("run1", 250, 3), ("run2", 250, 4)] {
+    for (name, samples, seed) in [
+        ("my", 500, 1),
+        ("new", 200, 2),
+        ("run1", 250, 3),
+        ("run2", 250, 4),
+        ("week", 1500, 12),
+    ] {
         folder.write(&format!("{name}.csv"), table(&tank(samples, seed), ["valve", "level"]));
     }
     folder.write("record.csv", table(&tank(300, 10), ["u", "y"]));
@@ -270,6 +276,7 @@ pages! {
     from_python: "python.md",
     reproducing_the_paper: "reproducing-the-paper.md",
     deploy: "deploy.md",
+    keeping_alive: "keeping-alive.md",
     cluster: "cluster.md",
     benchmarks: "benchmarks.md",
 }

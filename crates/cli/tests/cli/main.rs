@@ -14,6 +14,7 @@ mod guide;
 mod help;
 mod hostile;
 mod levels;
+mod life;
 mod promised;
 mod report;
 mod shape;

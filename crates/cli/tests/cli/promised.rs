@@ -205,6 +205,70 @@ pub(crate) const BENCH_RESULT: Shape = Object(&[
     ),
 ]);
 
+/// One test of `monitor`.
+const MONITOR_TEST: Shape = Object(&[
+    ("state", Text),
+    ("evidence", Number),
+    ("greatest_evidence", Number),
+    ("now", Number),
+    ("at_first", Number),
+]);
+/// `monitor --json`; its state is `ok`, `watch` or `refit`.
+const MONITOR: Shape = Object(&[
+    ("dataset", Text),
+    ("model", Text),
+    ("new_samples", Count),
+    ("state", Text),
+    ("samples", Count),
+    ("blocks", Count),
+    ("block_length", Maybe(&Count)),
+    ("samples_to_start", Maybe(&Count)),
+    ("false_alarm", Number),
+    ("horizon", Maybe(&Count)),
+    ("promised_coverage", Number),
+    ("least_coverage", Number),
+    ("watch_at", Number),
+    ("refit_at", Number),
+    ("extrapolated", Maybe(&Number)),
+    ("recently_extrapolated", Maybe(&Number)),
+    ("refit_since", Maybe(&Count)),
+    (
+        "outputs",
+        List(&Object(&[
+            ("name", Text),
+            ("unit", Maybe(&Text)),
+            ("coverage", Maybe(&Number)),
+            ("recent_coverage", Maybe(&Number)),
+            ("cause", Maybe(&Text)),
+            (
+                "tests",
+                Object(&[
+                    ("coverage", MONITOR_TEST),
+                    ("level", MONITOR_TEST),
+                    ("gain", MONITOR_TEST),
+                    ("noise", MONITOR_TEST),
+                ]),
+            ),
+            (
+                "trend",
+                List(&Object(&[
+                    ("end", Count),
+                    ("coverage", Number),
+                    ("level", Number),
+                    ("gain", Number),
+                    ("noise", Number),
+                    ("half_width", Number),
+                    ("evidence", List(&Number)),
+                ])),
+            ),
+        ])),
+    ),
+    ("reasons", List(&Text)),
+    ("state_file", Maybe(&Text)),
+    ("out", Maybe(&Text)),
+]);
+const BAND_QUALITY: Shape = Object(&[("coverage", Number), ("width", Number)]);
+
 /// Every command, in an order in which each finds what it needs, and what it prints with `--json`.
 pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     (
@@ -435,6 +499,85 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         Object(&[("kind", Text), ("out", Text), ("bytes", Count)]),
     ),
     (
+        &[
+            "fit",
+            "hair-dryer",
+            "--preset",
+            "paper",
+            "--model",
+            "arx",
+            "--out",
+            "linear",
+        ],
+        FIT,
+    ),
+    (
+        &["recalibrate", "linear", "hair-dryer", "--out", "renewed.safetensors"],
+        Object(&[
+            ("dataset", Text),
+            ("model", Text),
+            ("coverage", Number),
+            ("new_weight", Number),
+            ("old_weight", Number),
+            ("new_samples", Count),
+            ("new_effective_samples", Number),
+            ("before", BAND_QUALITY),
+            ("after", BAND_QUALITY),
+            ("model_hash", Text),
+            ("out", Text),
+        ]),
+    ),
+    (
+        &[
+            "monitor",
+            "renewed.safetensors",
+            "hair-dryer",
+            "--state",
+            "monitor.json",
+            "--out",
+            "trend.html",
+        ],
+        MONITOR,
+    ),
+    (
+        &[
+            "update",
+            "linear",
+            "changed.csv",
+            "--with",
+            "hair-dryer",
+            "--out",
+            "updated",
+        ],
+        Object(&[
+            ("dataset", Text),
+            ("model", Text),
+            ("coverage", Number),
+            ("old", METRICS),
+            ("new", METRICS),
+            ("score_ratio", Number),
+            ("out", Maybe(&Text)),
+        ]),
+    ),
+    (
+        &["card", "linear", "--out", "card.md"],
+        Object(&[
+            ("title", Text),
+            (
+                "sections",
+                List(&Object(&[
+                    ("heading", Text),
+                    ("words", List(&Text)),
+                    ("columns", List(&Text)),
+                    ("rows", List(&List(&Text))),
+                    ("commands", List(&Text)),
+                ])),
+            ),
+            ("unknown", List(&Text)),
+            ("out", Maybe(&Text)),
+        ]),
+    ),
+    (
         &["demo", "--epochs", "2"],
         Object(&[
             ("dataset", Text),
@@ -647,7 +790,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["predict"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon initial-output start-from allow-divergence out plot coverage",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online state horizon initial-output start-from allow-divergence out plot coverage",
     ),
     (
         &["evaluate"],
@@ -660,6 +803,19 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "out data input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
     ),
     (&["report"], "out"),
+    (
+        &["monitor"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples horizon false-alarm block state follow out",
+    ),
+    (
+        &["recalibrate"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples weight out",
+    ),
+    (&["card"], "data-licence out"),
+    (
+        &["update"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples with out",
+    ),
     (&["demo"], "out epochs"),
     (&["study", "run"], "out jobs shard print"),
     (&["study", "merge"], ""),

@@ -88,6 +88,7 @@ fn calibration(outputs: usize) -> Option<Calibration> {
         block_coverage: vec![0.9; 3],
         cuts: 0,
         cut_coverage: Vec::new(),
+        renewal: None,
         expected: None,
         levels: Vec::new(),
     })

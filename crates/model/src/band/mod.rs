@@ -5,4 +5,5 @@ pub(crate) mod extrapolation;
 pub(crate) mod horizon;
 pub(crate) mod limits;
 pub(crate) mod metrics;
+pub(crate) mod monitor;
 pub(crate) mod prediction;

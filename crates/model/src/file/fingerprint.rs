@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::band::calibration::Scaling;
 use crate::band::horizon::HorizonScales;
-use crate::config::Feedback;
 use crate::band::limits::OutputRange;
+use crate::config::Feedback;
 use crate::error::{ModelError, Result};
 use crate::family::body::ParameterSets;
 use crate::kind::{Method, ModelKind, Precision};

@@ -1,5 +1,6 @@
 //! Training: a checked configuration and a record in, a fitted [`Model`] and a [`TrainInfo`] out.
 
+mod again;
 mod cascades;
 mod checkpoint;
 mod info;
@@ -25,6 +26,7 @@ use crate::family::body::OfPrecision;
 use crate::kind::{Method, Precision};
 use crate::model::Model;
 
+pub use again::refit;
 pub use cascades::fit_cascades;
 pub use info::{EpochProgress, EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
 pub use iteration::IterationBench;

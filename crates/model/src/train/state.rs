@@ -186,6 +186,12 @@ impl<T: Real> State<T> {
         Ok(())
     }
 
+    /// Starts the first stage from this θ in place of a random one.
+    pub(super) fn start_from(&mut self, problem: &Problem<T>, theta: Vec<T>) {
+        self.raw = initial_margins(problem, &theta);
+        self.theta = theta;
+    }
+
     /// Skips the crisp stage, whose result is this θ.
     pub(super) fn start_margins(&mut self, problem: &Problem<T>, theta: Vec<T>) {
         self.raw = initial_margins(problem, &theta);

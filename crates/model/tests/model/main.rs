@@ -1,6 +1,8 @@
 //! Tests through the public interface, by concern.
 
 mod baselines;
+mod monitor;
+mod recalibrate;
 mod recovery;
 mod reproducibility;
 mod training;

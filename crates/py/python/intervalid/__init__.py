@@ -32,6 +32,7 @@ from .estimators import (
     IntervalStateSpace,
     load_model,
 )
+from .monitor import Monitor
 from .prediction import Prediction, Sample
 from .record import Record, available_data, load_data
 from .simulator import Simulator, Step
@@ -52,6 +53,7 @@ __all__ = [
     "IntervalNODE",
     "IntervalStateSpace",
     "IntervalidError",
+    "Monitor",
     "Prediction",
     "Record",
     "Sample",

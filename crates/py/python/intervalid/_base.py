@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import html
 import inspect
@@ -17,6 +18,7 @@ from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several,
 from ._progress import Observer
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
+from .monitor import Monitor
 from .prediction import Prediction
 from .record import Record
 from .simulator import Simulator
@@ -44,6 +46,8 @@ class Estimator:
     n_jobs: int | None
     verbose: bool | int
     callbacks: Sequence[Callback]
+    #: After :meth:`recalibrate`: what it did.
+    recalibration_: dict[str, Any]
 
     def __new__(cls: type[Self], *args: Any, **parameters: Any) -> Self:
         """Names the parameter that a misspelt one may mean."""
@@ -429,9 +433,42 @@ class Estimator:
             return float("-inf")
         return float(np.mean([1.0 - (1.0 - value / 100.0) ** 2 for value in values]))
 
-    def simulator(self, y0: ArrayLike | None = None, u0: ArrayLike | None = None) -> Simulator:
-        """The model step by step, for use beside a plant; started where y0 (and u0, the inputs of the same samples) are given."""
-        simulator = Simulator(self._fitted())
+    def monitor(self, *, false_alarm: float = 0.01, block: int | None = None, horizon: int | None = None) -> Monitor:
+        """A watch over the model in use: give it recordings with ``update(u, y)``, ask for its ``health``.
+
+        ``horizon=K`` watches predictions K samples ahead in place of free runs; their errors forget sooner, so that drifts show sooner.
+        ``intervalid monitor`` gives the same numbers.
+        """
+        return Monitor(self._fitted(), self._measured, false_alarm=false_alarm, block=block, horizon=horizon)
+
+    def recalibrate(self: Self, u: ArrayLike | Record, y: ArrayLike | None = None, *, weight: float = 1.0) -> Self:
+        """The same model with its band scaled anew by recordings made after the fit; this one stays as it is.
+
+        ``weight`` is that of the new recordings, the rest that of the scale the band has. What it did is in ``recalibration_`` of the new
+        estimator: coverage and width before and after, judged on held-out halves.
+        """
+        model, said = self._fitted().recalibrated(self._measured(u, y)[0], weight=weight)
+        renewed = copy.copy(self)
+        renewed.__dict__.pop("_fit", None)
+        renewed.__dict__.pop("_result", None)
+        renewed._set_model(model)
+        renewed.recalibration_ = said
+        return renewed
+
+    def simulator(
+        self,
+        y0: ArrayLike | None = None,
+        u0: ArrayLike | None = None,
+        *,
+        false_alarm: float | None = None,
+        block: int | None = None,
+        horizon: int | None = None,
+    ) -> Simulator:
+        """The model step by step, for use beside a plant; started where y0 (and u0, the inputs of the same samples) are given.
+
+        With ``false_alarm`` it also watches over the model, as :meth:`monitor` does: every ``observe`` is a sample.
+        """
+        simulator = Simulator(self._fitted(), false_alarm=false_alarm, block=block, horizon=horizon)
         return simulator if y0 is None else simulator.reset(y0, u0)
 
     def elasticity(self) -> Elasticity:

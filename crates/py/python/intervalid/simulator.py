@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _intervalid
 from ._arrays import ArrayLike, table
-from .errors import InitialOutputsError, ShapeError
+from .errors import InitialOutputsError, OrderError, ShapeError
 
 
 class Step(NamedTuple):
@@ -45,8 +45,25 @@ class Simulator:
     >>> simulator.observe(y[10])    # moves online_lower and online_upper of the steps to come
     """
 
-    def __init__(self, model: _intervalid.Model) -> None:
-        self._simulator = _intervalid.Simulator(model)
+    def __init__(
+        self,
+        model: _intervalid.Model,
+        *,
+        false_alarm: float | None = None,
+        block: int | None = None,
+        horizon: int | None = None,
+    ) -> None:
+        self._simulator = _intervalid.Simulator(model, false_alarm=false_alarm, block=block, horizon=horizon)
+
+    def monitor_report(self) -> dict[str, Any]:
+        """What its monitor says of the measurements given to :meth:`observe`, as :meth:`Monitor.report` does.
+
+        Only of a simulator that was asked to watch: ``model.simulator(false_alarm=0.01)``.
+        """
+        report = self._simulator.report()
+        if report is None:
+            raise OrderError("this simulator does not watch over its model: make it with false_alarm=0.01")
+        return report
 
     @property
     def steps(self) -> int | None:

@@ -63,6 +63,7 @@ pub fn calibrate(
         cut_coverage: Vec::new(),
         expected: None,
         levels: Vec::new(),
+        renewal: None,
     };
     let none = Vec::new();
     let mut least_expected = f64::INFINITY;

@@ -3,9 +3,11 @@
 mod blocks;
 mod levels;
 mod online;
+mod renew;
 mod scaling;
 
 pub use blocks::{BlockScores, calibrate, quantile, standard_error};
 pub use levels::{LEVEL_REACH, LevelScaling};
-pub use online::{OnlineBand, OnlineConstants, online_bands};
+pub use online::{OnlineBand, OnlineConstants, OnlineMemory, online_bands};
+pub use renew::{BandQuality, Recalibrated, Renewal};
 pub use scaling::{Calibration, Scaling};

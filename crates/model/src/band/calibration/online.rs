@@ -1,11 +1,13 @@
 //! A band that learns from its misses as measurements arrive.
 
 use intervalid_data::Dataset;
+use serde::{Deserialize, Serialize};
 
-use crate::band::metrics::align;
+use crate::band::metrics::{Aligned, align};
 use crate::band::prediction::Band;
-use crate::error::Result;
+use crate::error::{ModelError, Result};
 use crate::interface::ModelInterface;
+use crate::model::Model;
 
 /// A band of one output whose two sides widen after a miss and narrow after a hit.
 ///
@@ -134,16 +136,77 @@ pub fn online_bands(interface: &ModelInterface, coverage: f64, dataset: &Dataset
     for output in 0..dataset.outputs().len() {
         for (run, band) in align(dataset, bands, output)?.iter().zip(&mut adapted) {
             let mut online = interface.online_band(output, coverage);
-            let unscored = band.len() - run.target.len();
-            for (step, &measured) in run.target.iter().enumerate() {
-                let (lower, upper) = online.bounds(run.lower[step], run.centre[step], run.upper[step]);
-                band.lower[output][unscored + step] = lower;
-                band.upper[output][unscored + step] = upper;
-                online.observe(measured);
-            }
+            follow(&mut online, run, band, output);
         }
     }
     Ok(adapted)
+}
+
+/// Lets the band follow one run.
+fn follow(online: &mut OnlineBand, run: &Aligned<'_>, band: &mut Band, output: usize) {
+    let unscored = band.len() - run.target.len();
+    for (step, &measured) in run.target.iter().enumerate() {
+        let (lower, upper) = online.bounds(run.lower[step], run.centre[step], run.upper[step]);
+        band.lower[output][unscored + step] = lower;
+        band.upper[output][unscored + step] = upper;
+        online.observe(measured);
+    }
+}
+
+/// What the adaptive bands of a model have learnt so far, with the fingerprint of the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnlineMemory {
+    /// [`Model::fingerprint`]
+    model: String,
+    /// Factors of the lower and the upper side of every output.
+    scales: Vec<[f64; 2]>,
+}
+
+impl Model {
+    /// The bands of [`online`](Self::online), except that each run goes on from what the one before it has learnt, and the first one from
+    /// `memory`. Also gives what the last one has learnt.
+    ///
+    /// # Errors
+    /// [`ModelError::State`] if the memory is of another model or damaged; if the bands do not belong to the data.
+    pub fn online_after(
+        &self,
+        memory: Option<&OnlineMemory>,
+        dataset: &Dataset,
+        bands: &[Band],
+    ) -> Result<(Vec<Band>, OnlineMemory)> {
+        let fingerprint = self.fingerprint()?;
+        if let Some(memory) = memory.filter(|memory| memory.model != fingerprint) {
+            return Err(ModelError::State(format!(
+                "it belongs to model {}, this is model {fingerprint}",
+                memory.model
+            )));
+        }
+        let outputs = self.interface().outputs.len();
+        let damaged = || ModelError::State("its numbers are not those of this model's online band".to_owned());
+        if memory.is_some_and(|memory| memory.scales.len() != outputs) {
+            return Err(damaged());
+        }
+        let mut adapted = bands.to_vec();
+        let mut scales = Vec::with_capacity(outputs);
+        for output in 0..outputs {
+            let mut online = self.interface().online_band(output, self.config().coverage);
+            if let Some(memory) = memory
+                && !online.recall(memory.scales[output], None)
+            {
+                return Err(damaged());
+            }
+            for (run, band) in align(dataset, bands, output)?.iter().zip(&mut adapted) {
+                follow(&mut online, run, band, output);
+            }
+            scales.push(online.scales());
+        }
+        let learnt = OnlineMemory {
+            model: fingerprint,
+            scales,
+        };
+        Ok((adapted, learnt))
+    }
 }
 
 #[cfg(test)]

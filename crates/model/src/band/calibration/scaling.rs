@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::levels::{self, LevelScaling};
+use super::renew::Renewal;
 use crate::band::prediction::Band;
 
 /// How the band of one output is scaled: each side of it, at least `floor` wide, times its factor.
@@ -85,6 +86,9 @@ pub struct Calibration {
     /// versions that stored none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelScaling>,
+    /// Where the scale comes from recordings after the fit: with which weight. All that is said of blocks is then of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewal: Option<Renewal>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -96,6 +100,9 @@ impl Calibration {
     /// Where the width of the band comes from and what to expect of it, for people.
     #[must_use]
     pub fn in_words(&self) -> String {
+        if let Some(renewal) = &self.renewal {
+            return self.renewal_in_words(renewal);
+        }
         let cuts = match self.cut_coverage.len() {
             0 => String::new(),
             1 => ", and what lies beyond a cut of the record".to_owned(),
@@ -138,6 +145,23 @@ impl Calibration {
         Some((self.levels.first()?.coverage, self.levels.last()?.coverage))
     }
 
+    fn renewal_in_words(&self, renewal: &Renewal) -> String {
+        let mut words = format!(
+            "The band was recalibrated by errors on {} samples of recordings after the fit (worth about {:.0} independent ones), with weight \
+             {} for them and {} for the scale of the fit.",
+            renewal.new_samples, renewal.new_effective_samples, renewal.new_weight, renewal.old_weight
+        );
+        if let Some((least, most)) = self.expected {
+            let _ = write!(
+                words,
+                " Of stretches of those recordings, all but the best and the worst have {:.0} to {:.0} % inside.",
+                100.0 * least,
+                100.0 * most
+            );
+        }
+        words
+    }
+
     /// Scales a band in place.
     pub(crate) fn apply(&self, band: &mut Band) {
         let Band {
@@ -160,6 +184,15 @@ impl Calibration {
         let sound = |value: f64| value.is_finite() && value >= 0.0;
         self.outputs.iter().try_for_each(Scaling::check)?;
         levels::check(&self.levels, outputs)?;
+        if let Some(renewal) = &self.renewal {
+            let share = |weight: f64| (0.0..=1.0).contains(&weight);
+            if !(share(renewal.new_weight) && share(renewal.old_weight) && sound(renewal.new_effective_samples)) {
+                return Err(format!(
+                    "its calibration has weights {} and {}, expected shares",
+                    renewal.new_weight, renewal.old_weight
+                ));
+            }
+        }
         if !(self.level > 0.0 && self.level <= 1.0 && sound(self.effective_samples)) {
             return Err(format!("its calibration has level {}, expected a share", self.level));
         }
@@ -203,6 +236,7 @@ mod tests {
             cut_coverage: Vec::new(),
             expected: None,
             levels: Vec::new(),
+            renewal: None,
         };
         assert_eq!(good.check(1), Ok(()));
         assert!(good.check(2).is_err());

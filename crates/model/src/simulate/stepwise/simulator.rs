@@ -4,6 +4,7 @@ use super::engine::Engine;
 use super::history::{History, HistoryNeeds, finite, in_range};
 use super::state::{OnlineState, SimulatorState};
 use crate::band::calibration::OnlineBand;
+use crate::band::monitor::{Monitor, MonitorConfig, MonitorSample};
 use crate::error::{ModelError, Result};
 use crate::interface::ModelInterface;
 use crate::model::Model;
@@ -54,6 +55,8 @@ pub struct Simulator {
     /// Whether the outputs of the last step may still be corrected.
     awaits_correction: bool,
     diverged: bool,
+    /// Watches over the model, if asked to.
+    monitor: Option<Monitor>,
     /// `[lower, y, upper]` of every output.
     bounds: Vec<[f64; 3]>,
     y: Vec<f64>,
@@ -104,6 +107,7 @@ impl Simulator {
             since_correction: None,
             awaits_correction: false,
             diverged: false,
+            monitor: None,
             bounds: vec![[0.0; 3]; outputs],
             y: zeros.clone(),
             lower: zeros.clone(),
@@ -111,6 +115,25 @@ impl Simulator {
             online_lower: zeros.clone(),
             online_upper: zeros,
         })
+    }
+
+    /// A simulator that also watches over the model: every measurement given to [`observe`](Self::observe) is a sample of its
+    /// [`monitor`](Self::monitor), which goes on through [`reset`](Self::reset) and is part of the [`state`](Self::state). Closing a block of
+    /// samples allocates, which no other step does.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and if a setting is out of range.
+    pub fn monitored(model: &Model, config: MonitorConfig) -> Result<Self> {
+        Ok(Self {
+            monitor: Some(Monitor::new(model, config)?),
+            ..Self::new(model)?
+        })
+    }
+
+    /// The watch over the model; none unless it was made by [`monitored`](Self::monitored).
+    #[must_use]
+    pub fn monitor(&self) -> Option<&Monitor> {
+        self.monitor.as_ref()
     }
 
     /// How many samples before the first step the model uses.
@@ -260,6 +283,15 @@ impl Simulator {
                 "a measurement belongs to the step before it: call step first, then observe once",
             ));
         }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.observe(MonitorSample {
+                predicted: &self.y,
+                lower: &self.lower,
+                upper: &self.upper,
+                measured,
+                extrapolated: None,
+            })?;
+        }
         self.awaits_measurement = false;
         for (online, &measured) in self.online.iter_mut().zip(measured) {
             online.observe(measured);
@@ -303,6 +335,7 @@ impl Simulator {
             diverged: self.diverged,
             inputs,
             members,
+            monitor: self.monitor.as_ref().map(|monitor| monitor.state().clone()),
             online: self
                 .online
                 .iter()
@@ -334,6 +367,20 @@ impl Simulator {
         for (online, saved) in online.iter_mut().zip(&state.online) {
             if !online.recall(saved.scales, saved.last) {
                 return Err(damaged());
+            }
+        }
+        match (&mut self.monitor, &state.monitor) {
+            (None, None) => {}
+            (Some(monitor), Some(state)) => monitor.restore(state.clone())?,
+            (None, Some(_)) => {
+                return Err(ModelError::State(
+                    "it has a monitor, this simulation has none".to_owned(),
+                ));
+            }
+            (Some(_), None) => {
+                return Err(ModelError::State(
+                    "it has no monitor, this simulation has one".to_owned(),
+                ));
             }
         }
         self.online = online;

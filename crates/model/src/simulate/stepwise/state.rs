@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::band::monitor::{MonitorConfig, MonitorState};
+
 /// All that a [`Simulator`](crate::Simulator) remembers between two steps, with the fingerprint of its model.
 ///
 /// Plain numbers: written with serde to any format that keeps `f64` exactly, it reads back to the same simulation.
@@ -26,6 +28,9 @@ pub struct SimulatorState {
     pub(super) inputs: Vec<f64>,
     pub(super) members: Vec<MemberState>,
     pub(super) online: Vec<OnlineState>,
+    /// Of a simulation that watches over its model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) monitor: Option<MonitorState>,
 }
 
 /// One network.
@@ -49,6 +54,12 @@ pub(super) struct OnlineState {
 }
 
 impl SimulatorState {
+    /// Settings of the monitor of the simulation, where it had one: another must be made with the same to go on from it.
+    #[must_use]
+    pub fn monitor_config(&self) -> Option<MonitorConfig> {
+        self.monitor.as_ref().map(MonitorState::config)
+    }
+
     /// Whether every number is one.
     pub(super) fn is_finite(&self) -> bool {
         let members = self.members.iter().flat_map(|member| {

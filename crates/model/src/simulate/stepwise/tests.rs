@@ -95,6 +95,7 @@ fn calibration(outputs: usize) -> Calibration {
         block_coverage: vec![0.9],
         cuts: 0,
         cut_coverage: Vec::new(),
+        renewal: None,
         expected: None,
         levels: Vec::new(),
     }

@@ -1,0 +1,7 @@
+//! `intervalid monitor`.
+
+mod follow;
+mod run;
+mod state_file;
+
+pub(crate) use run::run;

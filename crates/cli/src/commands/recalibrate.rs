@@ -1,0 +1,89 @@
+//! `intervalid recalibrate`.
+
+use std::path::{Path, PathBuf};
+
+use intervalid_model::{BandQuality, ModelError, ModelKind, Recalibrated, Renewal};
+use intervalid_report::asked;
+use serde::Serialize;
+
+use super::load::{FAR_INPUTS, model, model_file, recordings};
+use crate::args::{GlobalArgs, RecalibrateArgs};
+use crate::error::Failure;
+use crate::format::{count, percent, significant};
+use crate::output::Output;
+use crate::path_text;
+use crate::write::{OutFile, refuse_replacing};
+
+/// The JSON object.
+#[derive(Serialize)]
+struct Report<'a> {
+    dataset: &'a str,
+    model: ModelKind,
+    coverage: f64,
+    #[serde(flatten)]
+    renewal: Renewal,
+    before: BandQuality,
+    after: BandQuality,
+    /// Of the new model.
+    model_hash: String,
+    #[serde(serialize_with = "path_text::one")]
+    out: &'a Path,
+}
+
+/// Scales the band by the errors on new recordings and writes the model with the new band.
+pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let file = model_file(&args.model)?;
+    let sources = args.data.data.iter().map(PathBuf::from).chain([file]);
+    let sources: Vec<PathBuf> = sources.collect();
+    refuse_replacing("--out", &args.out, sources.iter().map(PathBuf::as_path))?;
+    let model = model(&args.model, output)?;
+    let out = OutFile::open(&args.out, "--out")?;
+    let (dataset, part) = recordings(&model, &args.data, global, output)?;
+    let found = output.working("recalibrating", || model.recalibrated(&dataset, &part, args.weight));
+    let Recalibrated {
+        model: renewed,
+        renewal,
+        before,
+        after,
+    } = found.map_err(|error| match error {
+        ModelError::RunDiverged { .. } => Failure::run(error).with_hint(FAR_INPUTS),
+        ModelError::TooFewSamples { .. } => {
+            Failure::from(error).with_hint("add recordings; errors that follow one another count as one")
+        }
+        _ => error.into(),
+    })?;
+    out.write(&renewed.to_bytes()?)?;
+    let coverage = model.config().coverage;
+    if output.is_json() {
+        return output.json(&Report {
+            dataset: dataset.name(),
+            model: model.kind(),
+            coverage,
+            renewal,
+            before,
+            after,
+            model_hash: renewed.fingerprint()?,
+            out: &args.out,
+        });
+    }
+    output.story(format_args!(
+        "{} on {}: {} (worth about {:.0} independent ones), weight {} new, {} old",
+        model.kind(),
+        dataset.name(),
+        count(renewal.new_samples, "scored sample"),
+        renewal.new_effective_samples,
+        renewal.new_weight,
+        renewal.old_weight,
+    ))?;
+    for (name, quality) in [("before", before), ("after", after)] {
+        output.result(format_args!(
+            "{name:<7} {} inside (promised {}), mean width {} standard deviations",
+            percent(quality.coverage),
+            asked(coverage),
+            significant(quality.width, 3)
+        ))?;
+    }
+    output.story("Each half of the recordings was judged with the band that the other half asks for.")?;
+    output.story(format_args!("Written to {}", args.out.display()))?;
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! A model in use: `monitor`, `recalibrate`, `card`.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Folder, csv, plain, record};
+
+/// A folder with a fitted ARX model of the plant of [`record`], in `fit`.
+fn fitted() -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(600, plain));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "1,1,1",
+        "--out",
+        "fit",
+        "--json",
+    ];
+    folder.json(&fit);
+    folder
+}
+
+/// Another record of the plant from sample `start` on: `change` gets its index and the measured output.
+fn later(samples: std::ops::Range<usize>, change: impl Fn(usize, f64) -> f64) -> String {
+    let mut text = String::from("u,y\n");
+    for (index, (u, y)) in record(samples.end).into_iter().enumerate().skip(samples.start) {
+        let _ = writeln!(text, "{u:.4},{:.4}", change(index, y));
+    }
+    text
+}
+
+/// What `monitor` found, its exit code, and the JSON object without the names of files.
+fn monitor(folder: &Folder, arguments: &[&str]) -> (Option<i32>, Value) {
+    let output = folder.run(&[&["monitor", "fit"], arguments, &["--json"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut value: Value =
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+    for key in ["dataset", "new_samples", "state_file", "out"] {
+        value[key].take();
+    }
+    (output.status.code(), value)
+}
+
+#[test]
+fn a_healthy_plant_is_ok_and_a_changed_one_needs_a_refit() {
+    let folder = fitted();
+    folder.write("healthy.csv", later(600..1400, |_, y| y));
+    folder.write(
+        "stepped.csv",
+        later(600..1400, |k, y| if k < 1000 { y } else { y + 0.2 }),
+    );
+    let (code, healthy) = monitor(&folder, &["healthy.csv", "--horizon", "1"]);
+    assert_eq!((code, &healthy["state"]), (Some(0), &"ok".into()), "{healthy}");
+    let (code, stepped) = monitor(&folder, &["stepped.csv", "--out", "trend.html"]);
+    assert_eq!((code, &stepped["state"]), (Some(3), &"refit".into()), "{stepped}");
+    assert_eq!(stepped["outputs"][0]["cause"], "level", "{stepped}");
+    let page = fs::read_to_string(folder.path().join("trend.html")).expect("a page");
+    assert!(page.contains("The model needs a refit") && page.contains("promised 90 %"));
+    let text = folder.transcript(&["monitor", "fit", "stepped.csv"]);
+    for words in [
+        "exit code: 3",
+        "the level has moved",
+        "(most of the change)",
+        "hint: `intervalid recalibrate`",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn one_call_or_several_give_the_same() {
+    let folder = fitted();
+    for (name, part) in [("a", 600..900), ("b", 900..1000), ("c", 1000..1500)] {
+        folder.write(&format!("{name}.csv"), later(part, |_, y| y));
+    }
+    for horizon in [&[][..], &["--horizon", "1"]] {
+        let whole = monitor(&folder, &[&["a.csv", "b.csv", "c.csv"], horizon].concat());
+        let state = format!("state-{}", horizon.len());
+        let mut last = None;
+        for file in ["a.csv", "b.csv", "c.csv"] {
+            last = Some(monitor(&folder, &[&[file, "--state", &state], horizon].concat()));
+        }
+        assert_eq!(last, Some(whole));
+        assert!(!folder.path().join(format!("{state}.lock")).exists());
+    }
+}
+
+#[test]
+fn a_recording_is_counted_once_also_when_it_has_grown() {
+    let folder = fitted();
+    folder.write("log.csv", later(600..900, |_, y| y));
+    let state = ["log.csv", "--state", "s"];
+    let (_, first) = monitor(&folder, &state);
+    let (_, again) = monitor(&folder, &state);
+    assert_eq!(first, again);
+    let warned = folder.run(&["monitor", "fit", "log.csv", "--state", "s"]);
+    let warned = String::from_utf8_lossy(&warned.stderr).into_owned();
+    assert!(
+        warned.contains("300 of its 300 samples were counted before"),
+        "{warned}"
+    );
+    folder.write("log.csv", later(600..1200, |_, y| y));
+    let (_, grown) = monitor(&folder, &state);
+    assert_eq!(grown, monitor(&folder, &["log.csv"]).1, "as one call over all of it");
+}
+
+#[test]
+fn states_of_others_are_refused_and_stay() {
+    let folder = fitted();
+    folder.write("new.csv", later(600..900, |_, y| y));
+    let refused = |arguments: &[&str], words: &str| {
+        let before = fs::read(folder.path().join("s")).ok();
+        let text = folder.transcript(&[&["monitor"], arguments].concat());
+        assert!(text.contains("exit code: 2") && text.contains(words), "{words}: {text}");
+        assert_eq!(fs::read(folder.path().join("s")).ok(), before);
+    };
+    monitor(&folder, &["new.csv", "--state", "s"]);
+    let other = [
+        "fit",
+        "train.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "2,1,2",
+        "--out",
+        "other",
+        "--json",
+    ];
+    folder.json(&other);
+    refused(&["other", "new.csv", "--state", "s"], "it belongs to model");
+    refused(
+        &["fit", "new.csv", "--state", "s", "--horizon", "2"],
+        "it was made with other settings",
+    );
+    refused(
+        &["fit", "new.csv", "--state", "s", "--false-alarm", "0.02"],
+        "it was made with other settings",
+    );
+    for (content, words) in [
+        ("", "not the state of a monitor"),
+        ("{\"a\":1}", "not the state of a monitor"),
+        ("u,y\n1,2\n", "not the state of a monitor"),
+        ("\u{0}\u{1}", "not the state of a monitor"),
+    ] {
+        folder.write("s", content);
+        refused(&["fit", "new.csv", "--state", "s"], words);
+    }
+    refused(&["fit", "new.csv", "--state", "new.csv"], "would replace");
+    refused(
+        &["fit", "new.csv", "--state", "absent/s"],
+        "cannot write into its folder",
+    );
+    refused(
+        &["fit", "new.csv", "--false-alarm", "0"],
+        "false_alarm = 0 is not allowed",
+    );
+    refused(&["fit", "new.csv", "--block", "2"], "block = 2 is not allowed");
+    refused(&["fit", "new.csv", "train.csv", "--follow"], "2 recordings are named");
+    refused(&["fit", "hair-dryer", "--follow"], "expected a .csv");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_growing_file_is_followed_until_ctrl_c() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let folder = fitted();
+    let whole = later(600..1300, |_, y| y);
+    let at = whole.match_indices('\n').nth(400).expect("lines").0 + 1;
+    let (start, rest) = whole.split_at(at);
+    let log = folder.write("log.csv", start);
+    let mut command = folder.command(&["monitor", "fit", "log.csv", "--follow", "--state", "s", "--json"]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let samples = || -> u64 {
+        let text = fs::read_to_string(folder.path().join("s")).unwrap_or_default();
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        value["monitor"]["samples"].as_u64().unwrap_or(0)
+    };
+    let wait = |least: u64| {
+        let begun = Instant::now();
+        while samples() < least && begun.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(samples() >= least, "{} of {least}", samples());
+    };
+    wait(300);
+    let mut file = fs::OpenOptions::new().append(true).open(log).expect("the log");
+    // Half a line first: a reader that took it for a whole one would count a wrong sample.
+    let (half, other) = rest.split_at(rest.len() / 2 + 3);
+    assert!(!half.ends_with('\n'));
+    file.write_all(half.as_bytes()).expect("appended");
+    std::thread::sleep(Duration::from_millis(1200));
+    file.write_all(other.as_bytes()).expect("appended");
+    wait(699);
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let mut found: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    for key in ["dataset", "new_samples", "state_file", "out"] {
+        found[key].take();
+    }
+    assert_eq!(found, monitor(&folder, &["log.csv"]).1);
+}
+
+#[test]
+fn a_band_is_recalibrated_and_the_old_model_stays() {
+    let folder = fitted();
+    // Four times the noise of the plant, which is uniform over 0.1.
+    let louder = |k: usize, y: f64| y + 0.3 * (((k * 7919) % 101) as f64 / 101.0 - 0.5);
+    folder.write("louder.csv", later(600..1200, louder));
+    folder.write("later.csv", later(1200..1800, louder));
+    let old = fs::read(folder.path().join("fit/model.safetensors")).expect("a model");
+    let arguments = ["recalibrate", "fit", "louder.csv", "--out", "new.safetensors", "--json"];
+    let found = folder.json(&arguments);
+    assert_eq!(
+        fs::read(folder.path().join("fit/model.safetensors")).expect("a model"),
+        old
+    );
+    let share = |value: &Value| value.as_f64().expect("a number");
+    assert!(share(&found["before"]["coverage"]) < 0.8, "{found}");
+    assert!((share(&found["after"]["coverage"]) - 0.9).abs() < 0.06, "{found}");
+    let judged = folder.json(&["evaluate", "new.safetensors", "later.csv", "--json"]);
+    assert!((share(&judged["picp"]) - 0.9).abs() < 0.07, "{judged}");
+    for reader in [
+        &["predict", "new.safetensors", "later.csv", "--out", "p.csv"][..],
+        &["explain", "new.safetensors"],
+        &["card", "new.safetensors"],
+        &["monitor", "new.safetensors", "later.csv"],
+        &["export", "new.safetensors", "--to", "c", "--out", "step.c"],
+        &["export", "new.safetensors", "--to", "onnx", "--out", "step.onnx"],
+    ] {
+        let output = folder.run(reader);
+        assert!(
+            output.status.success(),
+            "{reader:?} {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    folder.write("short.csv", later(600..615, |_, y| y));
+    for (arguments, words) in [
+        (
+            &["short.csv", "--out", "x.safetensors"][..],
+            "independent ones, expected at least 30",
+        ),
+        (&["louder.csv", "--out", "fit/model.safetensors"], "would replace"),
+        (
+            &["louder.csv", "--out", "x.safetensors", "--weight", "2"],
+            "weight = 2 is not allowed",
+        ),
+    ] {
+        let text = folder.transcript(&[&["recalibrate", "fit"], arguments].concat());
+        assert!(text.contains("exit code: 2") && text.contains(words), "{words}: {text}");
+        assert!(!folder.path().join("x.safetensors").exists());
+    }
+}
+
+#[test]
+fn a_card_says_what_is_known_and_what_is_not() {
+    let folder = fitted();
+    let card = folder.json(&["card", "fit", "--data-licence", "CC BY 4.0", "--json"]);
+    let text = card.to_string();
+    for words in [
+        "CC BY 4.0",
+        "SHA-256 of the file",
+        "sample time",
+        "0.6,0.1,0.3",
+        "train",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let unknown = card["unknown"].as_array().expect("a list");
+    assert!(unknown.iter().any(|name| name == "sample time"), "{unknown:?}");
+    assert!(!unknown.iter().any(|name| name == "licence of the data"));
+    for (file, words) in [
+        ("card.md", "# Model card: y (arx)"),
+        ("card.html", "<h2>Not known</h2>"),
+    ] {
+        assert!(folder.run(&["card", "fit", "--out", file]).status.success());
+        let text = fs::read_to_string(folder.path().join(file)).expect("a card");
+        assert!(text.contains(words) && text.contains("licence of the data"), "{text}");
+    }
+    // A model by itself: its figures are nobody's.
+    fs::copy(
+        folder.path().join("fit/model.safetensors"),
+        folder.path().join("alone.safetensors"),
+    )
+    .expect("copied");
+    let alone = folder.json(&["card", "alone.safetensors", "--json"]);
+    let unknown = alone["unknown"].to_string();
+    assert!(
+        unknown.contains("figures on held-out data") && unknown.contains("data set"),
+        "{unknown}"
+    );
+    let text = folder.transcript(&["card", "fit", "--out", "card.pdf"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("ends in .md or .html"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_online_band_goes_on_between_calls() {
+    let folder = fitted();
+    folder.write("a.csv", later(600..800, |_, y| y + 0.1));
+    folder.write("b.csv", later(800..1000, |_, y| y + 0.1));
+    let predict = |files: &[&str], more: &[&str]| {
+        let all = [&["predict", "fit"], files, &["--online", "--json"], more].concat();
+        folder.json(&all)
+    };
+    let alone = predict(&["b.csv"], &[]);
+    let first = predict(&["a.csv"], &["--state", "s"]);
+    assert_eq!(
+        first["predictions"],
+        predict(&["a.csv"], &[])["predictions"],
+        "it starts as without a state"
+    );
+    let after = predict(&["b.csv"], &["--state", "s"]);
+    let upper = |value: &Value| value["predictions"][0]["y_upper_online"][0].as_f64().expect("a number");
+    assert!(upper(&after) > upper(&alone), "it has learnt from the first recording");
+    assert_eq!(
+        predict(&["b.csv"], &["--state", "s"]),
+        after,
+        "a repeated call gives the same"
+    );
+    folder.write("s", "{}");
+    let text = folder.transcript(&["predict", "fit", "b.csv", "--online", "--state", "s"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("not the state of an online band"),
+        "{text}"
+    );
+    let text = folder.transcript(&["predict", "fit", "b.csv", "--state", "s"]);
+    assert!(text.contains("exit code: 2") && text.contains("--online"), "{text}");
+}
+
+#[test]
+fn an_update_is_kept_if_it_is_no_worse() {
+    let folder = fitted();
+    // The plant answers half as much again.
+    folder.write("changed.csv", later(600..1200, |_, y| 1.5 * y));
+    let old = fs::read(folder.path().join("fit/model.safetensors")).expect("a model");
+    let arguments = [
+        "update",
+        "fit",
+        "changed.csv",
+        "--with",
+        "train.csv",
+        "--out",
+        "updated",
+        "--json",
+    ];
+    let found = folder.json(&arguments);
+    assert!(
+        found["score_ratio"].as_f64().is_some_and(|ratio| ratio < 1.0),
+        "{found}"
+    );
+    assert_eq!(
+        fs::read(folder.path().join("fit/model.safetensors")).expect("a model"),
+        old
+    );
+    let page = fs::read_to_string(folder.path().join("updated/comparison.html")).expect("a page");
+    assert!(page.contains("updated"));
+    assert!(
+        folder
+            .run(&["predict", "updated", "changed.csv", "--out", "p.csv"])
+            .status
+            .success()
+    );
+    // Once more into the same folder: there is a model in it.
+    let text = folder.transcript(&arguments[..7]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("there is a model.safetensors in it"),
+        "{text}"
+    );
+    // New data that end otherwise than they began: what was learnt from their start is wrong at their end.
+    let turned = |k: usize, y: f64| if k < 1020 { 3.0 - y } else { y };
+    folder.write("turned.csv", later(600..1200, turned));
+    let text = folder.transcript(&["update", "fit", "turned.csv", "--with", "train.csv", "--out", "worse"]);
+    assert!(
+        text.contains("exit code: 3") && text.contains("nothing was written"),
+        "{text}"
+    );
+    assert!(!folder.path().join("worse").exists());
+}

@@ -1,0 +1,266 @@
+//! The scale of a band from recordings that were made after the fit.
+
+use intervalid_data::{Dataset, Part};
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{BlockScores, calibrate};
+use super::levels::LevelScaling;
+use super::scaling::{Calibration, Scaling};
+use crate::band::metrics::align;
+use crate::band::prediction::Band;
+use crate::error::{ModelError, Result};
+use crate::model::Model;
+
+/// How much of a band's scale comes from recordings after the fit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Renewal {
+    /// Weight of the new recordings, from above 0 to 1.
+    pub new_weight: f64,
+    /// Weight of the scale that the band had before.
+    pub old_weight: f64,
+    /// Scored samples of the new recordings, all outputs together.
+    pub new_samples: usize,
+    /// How many independent ones would tell as much.
+    pub new_effective_samples: f64,
+}
+
+/// Coverage and width of a band on new recordings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BandQuality {
+    /// Share of the samples inside; of several outputs the least.
+    pub coverage: f64,
+    /// Mean width in standard deviations of the training part, over all outputs.
+    pub width: f64,
+}
+
+/// A model whose band was scaled anew, and what that did.
+#[derive(Clone, Debug)]
+pub struct Recalibrated {
+    /// The new model; its networks are those of the old one.
+    pub model: Model,
+    /// Where the scale comes from.
+    pub renewal: Renewal,
+    /// The old band on the new recordings.
+    pub before: BandQuality,
+    /// The new band on them, each half scaled by what the other half says: neither has seen what it is judged on.
+    pub after: BandQuality,
+}
+
+/// Blocks that new recordings are cut into, an even number.
+const BLOCKS: usize = 6;
+/// Misses that the independent samples must lead to expect, or the quantile is a guess.
+const LEAST_MISSES: f64 = 3.0;
+/// No block is shorter.
+const SHORTEST: usize = 10;
+
+impl Model {
+    /// The same model with its band scaled by the errors of free runs over new recordings; networks and point predictions stay.
+    ///
+    /// **Method.** Errors are taken in units of the band before its scale, as in [`calibrate`], over six stretches of the new recordings,
+    /// which gives each side its scale s_new. The scale becomes s_new^w · s_old^(1-w) with w = `new_weight`: 1 forgets what the fit knew,
+    /// which is right where the plant has changed.
+    ///
+    /// # Errors
+    /// [`ModelError::TooFewSamples`] if the recordings are worth too few independent samples for the coverage; if `new_weight` is not
+    /// between 0 and 1, a run diverges, or the data have other channels.
+    pub fn recalibrated(&self, dataset: &Dataset, part: &Part, new_weight: f64) -> Result<Recalibrated> {
+        if !(new_weight > 0.0 && new_weight <= 1.0) {
+            return Err(ModelError::option(
+                "weight",
+                new_weight,
+                "a weight of the new recordings above 0, at most 1",
+            ));
+        }
+        let old = self.scalings();
+        let unit: Vec<Scaling> = old
+            .iter()
+            .map(|scaling| Scaling {
+                lower: 1.0,
+                upper: 1.0,
+                ..*scaling
+            })
+            .collect();
+        let unscaled = self.clone().scaled(unit)?;
+        let bands = unscaled.simulate(dataset, part)?;
+        if let Some(step) = bands.iter().find_map(|band| band.diverged_at) {
+            return Err(ModelError::RunDiverged { step: step as u64 + 1 });
+        }
+        let stretches = stretches(dataset, &bands, self.interface().outputs.len())?;
+        let count = stretches.first().map_or(0, Vec::len);
+        let coverage = self.config().coverage;
+        let floors = vec![0.0; old.len()];
+        let found = calibrate((&stretches, &[]), &floors, coverage, 1);
+        let needed = LEAST_MISSES / (1.0 - coverage);
+        if count < 2 || found.effective_samples < needed {
+            return Err(ModelError::TooFewSamples {
+                samples: found.samples,
+                effective: if count < 2 { 0.0 } else { found.effective_samples },
+                needed,
+            });
+        }
+        let mixed = |fresh: &Calibration| -> Vec<Scaling> {
+            let mix = |old: f64, new: f64| match old > 0.0 && new > 0.0 {
+                true => (new_weight * new.ln() + (1.0 - new_weight) * old.ln()).exp(),
+                false => new_weight * new + (1.0 - new_weight) * old,
+            };
+            old.iter()
+                .zip(&fresh.outputs)
+                .map(|(old, new)| Scaling {
+                    lower: mix(old.lower, new.lower),
+                    upper: mix(old.upper, new.upper),
+                    ..*old
+                })
+                .collect()
+        };
+        let renewal = Renewal {
+            new_weight,
+            old_weight: 1.0 - new_weight,
+            new_samples: found.samples,
+            new_effective_samples: found.effective_samples,
+        };
+        // Each half is judged with the scale that the other one asks for.
+        let half = |first: bool| -> Vec<Vec<BlockScores>> {
+            let part = |blocks: &Vec<BlockScores>| match first {
+                true => blocks[..count / 2].to_vec(),
+                false => blocks[count / 2..].to_vec(),
+            };
+            stretches.iter().map(part).collect()
+        };
+        let (early, late) = (half(true), half(false));
+        let by = |seen: &[Vec<BlockScores>]| mixed(&calibrate((seen, &[]), &floors, coverage, 1));
+        let (by_early, by_late) = (by(&early), by(&late));
+        let deviations: Vec<f64> = self
+            .interface()
+            .normaliser
+            .outputs
+            .iter()
+            .map(|scale| scale.std)
+            .collect();
+        let before = quality(&[(&early, &old), (&late, &old)], &deviations);
+        let after = quality(&[(&early, &by_late), (&late, &by_early)], &deviations);
+        let outputs = mixed(&found);
+        let calibration = Calibration {
+            levels: other_levels(&found, &outputs),
+            outputs,
+            renewal: Some(renewal),
+            ..found
+        };
+        let horizons = self.interface().horizons.clone();
+        let mut model = self.clone().calibrated(Some(calibration))?;
+        // Errors are assumed to have grown by the same share at every horizon.
+        model.set_horizons(horizons);
+        Ok(Recalibrated {
+            model,
+            renewal,
+            before,
+            after,
+        })
+    }
+
+    /// How each output is scaled now; a side that had no floor gets one, or it could never grow.
+    fn scalings(&self) -> Vec<Scaling> {
+        let interface = self.interface();
+        let of = |output: usize| {
+            let least = interface.least_half_width(output);
+            match interface.calibration.as_ref().map(|found| found.outputs[output]) {
+                Some(scaling) => Scaling {
+                    floor: scaling.floor.max(least),
+                    ..scaling
+                },
+                None => Scaling {
+                    lower: 1.0,
+                    upper: 1.0,
+                    floor: least,
+                    spread: None,
+                },
+            }
+        };
+        (0..interface.outputs.len()).map(of).collect()
+    }
+
+    fn scaled(self, outputs: Vec<Scaling>) -> Result<Self> {
+        let level = self.config().coverage;
+        self.calibrated(Some(Calibration {
+            outputs,
+            level,
+            blocks: 0,
+            cuts: 0,
+            samples: 0,
+            effective_samples: 0.0,
+            block_coverage: Vec::new(),
+            cut_coverage: Vec::new(),
+            expected: None,
+            levels: Vec::new(),
+            renewal: None,
+        }))
+    }
+}
+
+/// Scales for other coverages, in the same ratio to the one asked for as the new recordings have it.
+fn other_levels(found: &Calibration, mixed: &[Scaling]) -> Vec<LevelScaling> {
+    let ratio = |level: f64, asked: f64| if asked > 0.0 { level / asked } else { 1.0 };
+    let of = |level: &LevelScaling| LevelScaling {
+        coverage: level.coverage,
+        outputs: mixed
+            .iter()
+            .zip(found.outputs.iter().zip(&level.outputs))
+            .map(|(mixed, (asked, level))| Scaling {
+                lower: mixed.lower * ratio(level.lower, asked.lower),
+                upper: mixed.upper * ratio(level.upper, asked.upper),
+                ..*mixed
+            })
+            .collect(),
+    };
+    found.levels.iter().map(of).collect()
+}
+
+/// Scored samples of every output in stretches of about equal length, in the order of time.
+fn stretches(dataset: &Dataset, bands: &[Band], outputs: usize) -> Result<Vec<Vec<BlockScores>>> {
+    let mut found = Vec::new();
+    for output in 0..outputs {
+        let runs = align(dataset, bands, output)?;
+        let total: usize = runs.iter().map(|run| run.target.len()).sum();
+        let length = total.div_ceil(BLOCKS).max(SHORTEST);
+        let mut blocks = vec![BlockScores::default()];
+        for run in runs {
+            for k in 0..run.target.len() {
+                if blocks.last().is_some_and(|block| block.error.len() >= length) {
+                    blocks.push(BlockScores::default());
+                }
+                if let Some(block) = blocks.last_mut() {
+                    block.error.push(run.target[k] - run.centre[k]);
+                    block.below.push(run.centre[k] - run.lower[k]);
+                    block.above.push(run.upper[k] - run.centre[k]);
+                }
+            }
+        }
+        blocks.retain(|block| !block.error.is_empty());
+        found.push(blocks);
+    }
+    Ok(found)
+}
+
+/// Share inside and mean width of stretches `[output][block]`, each with its scales.
+fn quality(parts: &[(&Vec<Vec<BlockScores>>, &Vec<Scaling>)], deviations: &[f64]) -> BandQuality {
+    let mut coverage = f64::INFINITY;
+    let mut width = 0.0;
+    for (output, deviation) in deviations.iter().enumerate() {
+        let (mut inside, mut samples, mut sum) = (0_usize, 0_usize, 0.0);
+        for (stretches, scalings) in parts {
+            let Scaling { lower, upper, .. } = scalings[output];
+            for block in &stretches[output] {
+                for ((error, below), above) in block.error.iter().zip(&block.below).zip(&block.above) {
+                    let (below, above) = (lower * below, upper * above);
+                    inside += usize::from(-below <= *error && *error <= above);
+                    samples += 1;
+                    sum += below + above;
+                }
+            }
+        }
+        let samples = samples.max(1) as f64;
+        coverage = coverage.min(inside as f64 / samples);
+        width += sum / samples / deviation / deviations.len() as f64;
+    }
+    BandQuality { coverage, width }
+}

@@ -1,0 +1,159 @@
+//! Bands that are scaled anew by recordings after the fit.
+
+use intervalid_data::{Dataset, Experiment, Part, Split, SplitFractions};
+use intervalid_model::{FitConfig, FitOptions, Model, ModelError, ModelKind, evaluate};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+/// A first-order plant whose output is measured with noise of this standard deviation.
+fn record(samples: usize, noise: f64, seed: u64) -> Dataset {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut level = 0.0;
+    let u: Vec<f64> = (0..samples)
+        .map(|k| f64::from(u8::from((k / 7 + k / 11) % 2 == 0)))
+        .collect();
+    let respond = |u: &f64| {
+        let e: f64 = rng.sample(StandardNormal);
+        let y = level + noise * e;
+        level = 0.8 * level + u;
+        y
+    };
+    let y: Vec<f64> = u.iter().map(respond).collect();
+    let [inputs, outputs] = ["u", "y"].map(|name| vec![intervalid_data::Channel::new(name)]);
+    Dataset::new(
+        "plant",
+        inputs,
+        outputs,
+        None,
+        vec![Experiment::new("run", vec![u], vec![y])],
+    )
+    .expect("a record")
+}
+
+fn fitted() -> Model {
+    let data = record(900, 0.2, 1);
+    let split = Split::new(&data, SplitFractions::default()).expect("parts");
+    let config = FitConfig::default().with(|config| {
+        config.model = ModelKind::Arx;
+        config.lags = intervalid_data::Lags { nx: 1, nd: 1, ny: 3 };
+    });
+    Model::fit(&data, &split, &config, FitOptions::default())
+        .expect("a fit")
+        .0
+}
+
+fn coverage(model: &Model, data: &Dataset) -> f64 {
+    let bands = model.simulate(data, &Part::whole(data)).expect("free runs");
+    let found = evaluate(data, &bands, 0.9).expect("metrics").all;
+    found.picp.expect("a share")
+}
+
+#[test]
+fn a_band_holds_again_after_the_noise_has_doubled() {
+    let model = fitted();
+    let [new, later] = [2, 3].map(|seed| record(600, 0.4, seed));
+    let found = model
+        .recalibrated(&new, &Part::whole(&new), 1.0)
+        .expect("enough samples");
+    let (before, after) = (coverage(&model, &later), coverage(&found.model, &later));
+    assert!(before < 0.75, "{before}");
+    assert!((after - 0.9).abs() < 0.06, "{after}");
+    // What was promised of it on held-out halves is what later data show.
+    assert!((found.after.coverage - after).abs() < 0.06, "{:?} {after}", found.after);
+    assert!(
+        (found.before.coverage - before).abs() < 0.06,
+        "{:?} {before}",
+        found.before
+    );
+    assert!(found.after.width > 1.6 * found.before.width, "{:?}", found.after);
+    // Point predictions stay to the bit, and the file says where the band comes from.
+    let runs = |model: &Model| {
+        model
+            .simulate(&later, &Part::whole(&later))
+            .expect("free runs")
+            .remove(0)
+            .centre
+    };
+    assert_eq!(runs(&model), runs(&found.model));
+    let read = Model::from_bytes(found.model.to_bytes().expect("bytes")).expect("its own file");
+    assert_eq!(read, found.model);
+    let calibration = read.interface().calibration.as_ref().expect("calibrated");
+    let renewal = calibration.renewal.expect("renewed");
+    assert_eq!(renewal.new_samples, 599);
+    assert!((renewal.new_weight + renewal.old_weight - 1.0).abs() < 1e-12);
+    assert!(
+        calibration.in_words().contains("recalibrated by errors on 599 samples"),
+        "{}",
+        calibration.in_words()
+    );
+    assert_ne!(model.fingerprint().expect("hash"), read.fingerprint().expect("hash"));
+}
+
+#[test]
+fn a_weight_lies_between_the_old_band_and_the_new() {
+    let model = fitted();
+    let new = record(600, 0.4, 2);
+    let width = |weight: f64| {
+        let found = model
+            .recalibrated(&new, &Part::whole(&new), weight)
+            .expect("enough samples");
+        let bands = found.model.simulate(&new, &Part::whole(&new)).expect("free runs");
+        bands[0].upper[0][50] - bands[0].lower[0][50]
+    };
+    let bands = model.simulate(&new, &Part::whole(&new)).expect("free runs");
+    let old = bands[0].upper[0][50] - bands[0].lower[0][50];
+    let (half, whole) = (width(0.5), width(1.0));
+    assert!(old < half && half < whole, "{old} {half} {whole}");
+    assert!(
+        (half / (old * whole).sqrt() - 1.0).abs() < 0.05,
+        "the geometric mean: {half}"
+    );
+    for weight in [0.0, -1.0, 1.5, f64::NAN] {
+        let error = model
+            .recalibrated(&new, &Part::whole(&new), weight)
+            .expect_err("out of range");
+        assert!(matches!(error, ModelError::Option { option: "weight", .. }), "{error}");
+    }
+}
+
+#[test]
+fn too_little_data_are_refused() {
+    let model = fitted();
+    for samples in [5, 12, 25] {
+        let new = record(samples, 0.4, 2);
+        let error = model.recalibrated(&new, &Part::whole(&new), 1.0).expect_err("too few");
+        assert!(matches!(error, ModelError::TooFewSamples { .. }), "{error}");
+    }
+    // Many samples that all tell the same are few as well.
+    let still = Dataset::new(
+        "still",
+        model.interface().inputs.clone(),
+        model.interface().outputs.clone(),
+        None,
+        vec![Experiment::new("run", vec![vec![0.5; 400]], vec![slow(400)])],
+    )
+    .expect("a record");
+    let found = model.recalibrated(&still, &Part::whole(&still), 1.0);
+    assert!(matches!(found, Err(ModelError::TooFewSamples { .. })), "{found:?}");
+}
+
+/// One slow swing around where the plant rests.
+fn slow(samples: u32) -> Vec<f64> {
+    (0..samples)
+        .map(|k| 2.5 + 3.0 * (f64::from(k) * std::f64::consts::TAU / f64::from(samples)).sin())
+        .collect()
+}
+
+#[test]
+fn a_recalibrated_model_is_taken_for_another_by_its_monitor() {
+    let model = fitted();
+    let new = record(600, 0.4, 2);
+    let found = model
+        .recalibrated(&new, &Part::whole(&new), 1.0)
+        .expect("enough samples");
+    let config = intervalid_model::MonitorConfig::default();
+    let old = intervalid_model::Monitor::new(&model, config).expect("sound settings");
+    let mut watch = intervalid_model::Monitor::new(&found.model, config).expect("sound settings");
+    assert!(watch.restore(old.state().clone()).is_err());
+}

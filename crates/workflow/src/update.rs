@@ -1,0 +1,203 @@
+//! A model fitted once more, to old and new data, and judged on new data that it has not seen.
+
+use intervalid_data::{Dataset, Part, Segment, Split};
+use intervalid_model::{Evaluation, Model, ModelError, TrainInfo, evaluate, refit};
+
+use crate::error::Result;
+use crate::request::FitRequest;
+use crate::train::{TrainOptions, Trained, Training};
+
+/// A model fitted once more, beside the old one.
+#[derive(Debug)]
+pub struct Update {
+    /// What was trained on, chosen on and judged on.
+    pub split: Split,
+    /// The old model.
+    pub old: Trained,
+    /// The new model.
+    pub new: Trained,
+    /// The old model on the judged part.
+    pub old_test: Evaluation,
+    /// The new model there.
+    pub new_test: Evaluation,
+    /// Mean over outputs of the new interval score over the old one; infinite where the new model diverges.
+    pub score_ratio: f64,
+}
+
+impl Update {
+    /// Whether the new model is no worse on new data that neither has seen.
+    #[must_use]
+    pub fn is_no_worse(&self) -> bool {
+        self.score_ratio <= 1.0
+    }
+}
+
+/// Shares of an old experiment that train, of a new one that train, and of a new one that train or choose.
+const OLD_TRAIN: f64 = 0.9;
+const NEW_TRAIN: f64 = 0.6;
+const NEW_KNOWN: f64 = 0.7;
+
+/// Parts of a record whose experiments from `new_from` on are new: of old experiments nine tenths train and the rest chooses, of new ones six
+/// tenths train, one chooses and the last three judge.
+#[must_use]
+pub fn update_split(dataset: &Dataset, new_from: usize) -> Split {
+    let [mut train, mut validation, mut test] = [const { Vec::new() }; 3];
+    for (experiment, samples) in dataset.experiments().iter().enumerate() {
+        let length = samples.len();
+        let at = |share: f64| (share * length as f64).round() as usize;
+        let segment = |start: usize, end: usize| Segment { experiment, start, end };
+        let (trained, known) = match experiment < new_from {
+            true => (at(OLD_TRAIN), length),
+            false => (at(NEW_TRAIN), at(NEW_KNOWN)),
+        };
+        for (segments, start, end) in [
+            (&mut train, 0, trained),
+            (&mut validation, trained, known),
+            (&mut test, known, length),
+        ] {
+            if end > start {
+                segments.push(segment(start, end));
+            }
+        }
+    }
+    Split {
+        train: Part::from_segments(train),
+        validation: Part::from_segments(validation),
+        test: Part::from_segments(test),
+    }
+}
+
+/// Fits a model once more from where it is ([`refit`]), to the parts of [`update_split`]; its band is scaled on the validation part where that has
+/// samples enough.
+///
+/// # Errors
+/// Those of [`refit`]; if a part is too short.
+pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainOptions<'_>) -> Result<Update> {
+    let split = update_split(dataset, new_from);
+    for part in [&split.train, &split.validation, &split.test] {
+        model.interface().check_part(dataset, part)?;
+    }
+    let coverage = model.config().coverage;
+    let judged = |model: &Model| -> Result<Evaluation> {
+        let bands = model.simulate(dataset, &split.test)?;
+        Ok(evaluate(dataset, &bands, coverage)?)
+    };
+    // Before the work: data that cannot be judged need no training.
+    let old_test = judged(model)?;
+    let (fitted, info) = refit(model, dataset, &split, options.control)?;
+    let fitted = match fitted.recalibrated(dataset, &split.validation, 1.0) {
+        Ok(scaled) => scaled.model,
+        Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. }) => fitted,
+        Err(error) => return Err(error.into()),
+    };
+    let fitted = fitted
+        .with_region(dataset, &split.train)?
+        .with_horizons(dataset, &split.train.followed_by(&split.validation))?;
+    let new_test = judged(&fitted)?;
+    let ratios = old_test
+        .outputs
+        .iter()
+        .zip(&new_test.outputs)
+        .map(|((_, old), (_, new))| match (old.interval_score, new.interval_score) {
+            (Some(old), Some(new)) if old > 0.0 => new / old,
+            (None, Some(_)) => 0.0,
+            (Some(_), Some(new)) if new <= 0.0 => 1.0,
+            _ => f64::INFINITY,
+        });
+    let ratios: Vec<f64> = ratios.collect();
+    let trained = |model: &Model, info: TrainInfo| Trained {
+        request: FitRequest::One {
+            config: Box::new(model.config().clone()),
+            calibrate: false,
+        },
+        model: model.clone(),
+        training: Training::One(info),
+    };
+    let untrained = TrainInfo {
+        stages: Vec::new(),
+        history: Vec::new(),
+        duration: std::time::Duration::ZERO,
+    };
+    Ok(Update {
+        old: trained(model, untrained),
+        new: trained(&fitted, info),
+        split,
+        old_test,
+        new_test,
+        score_ratio: ratios.iter().sum::<f64>() / ratios.len().max(1) as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{Channel, Experiment, Lags};
+    use intervalid_model::{FitConfig, FitOptions, ModelKind};
+
+    use super::*;
+
+    /// A first-order plant with this gain, driven by steps.
+    fn run(name: &str, samples: usize, gain: f64) -> Experiment {
+        let u: Vec<f64> = (0..samples)
+            .map(|k| f64::from(u8::from((k / 7 + k / 11) % 2 == 0)))
+            .collect();
+        let (mut level, mut state) = (0.0, 7_u32);
+        let respond = |u: &f64| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let y = level + 0.05 * (f64::from(state >> 20) / 4096.0 - 0.5);
+            level = 0.8 * level + 0.2 * gain * u;
+            y
+        };
+        let y = u.iter().map(respond).collect();
+        Experiment::new(name, vec![u], vec![y])
+    }
+
+    fn record(experiments: Vec<Experiment>) -> Dataset {
+        let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+        Dataset::new("plant", inputs, outputs, None, experiments).expect("a record")
+    }
+
+    fn fitted(kind: ModelKind) -> Model {
+        let data = record(vec![run("old", 300, 1.0)]);
+        let split = Split::new(&data, intervalid_data::SplitFractions::default()).expect("parts");
+        let config = FitConfig::default().with(|config| {
+            config.model = kind;
+            config.lags = Lags { nx: 1, nd: 1, ny: 1 };
+            config.network.hidden = vec![4];
+            config.training.epochs = 20;
+        });
+        Model::fit(&data, &split, &config, FitOptions::default())
+            .expect("a fit")
+            .0
+    }
+
+    #[test]
+    fn a_plant_that_has_changed_is_followed_and_one_that_has_not_is_not_spoilt() {
+        for kind in [ModelKind::Arx, ModelKind::Inode] {
+            let model = fitted(kind);
+            let changed = record(vec![run("old", 60, 1.0), run("new", 400, 1.5)]);
+            let found = update(&model, &changed, 1, TrainOptions::default()).expect("an update");
+            assert!(found.is_no_worse(), "{kind}: {}", found.score_ratio);
+            assert!(found.score_ratio < 0.9, "{kind}: {}", found.score_ratio);
+            assert_eq!(found.new.model.kind(), kind);
+            assert_eq!(found.new.model.architecture(), model.architecture());
+            assert_eq!(found.new.model.config().lags, model.config().lags);
+        }
+    }
+
+    #[test]
+    fn the_judged_part_is_the_end_of_new_data_alone() {
+        let data = record(vec![run("old", 100, 1.0), run("new", 50, 1.0)]);
+        let split = update_split(&data, 1);
+        assert_eq!(
+            (split.train.samples(), split.validation.samples(), split.test.samples()),
+            (120, 15, 15)
+        );
+        assert!(
+            split
+                .test
+                .segments()
+                .iter()
+                .all(|segment| segment.experiment == 1 && segment.start == 35)
+        );
+    }
+}
