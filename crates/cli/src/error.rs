@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use intervalid_analysis::AnalysisError;
 use intervalid_data::{DataError, FileError, FileProblem, NotANumberCause};
 use intervalid_deploy::DeployError;
 use intervalid_figure::FigureError;
@@ -160,6 +161,21 @@ impl From<DeployError> for Failure {
                 Self::input(error)
             }
             _ => Self::run(error),
+        }
+    }
+}
+
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        match error {
+            AnalysisError::Model(error) => error.into(),
+            AnalysisError::Data(error) => error.into(),
+            AnalysisError::Deploy(error) => error.into(),
+            AnalysisError::NoSteadyState { .. } => Self::input(error).with_hint(
+                "name the outputs too, as in --at valve=0.4,level=1.2, to look at a point that is not steady",
+            ),
+            AnalysisError::Eigenvalues => Self::run(error),
+            _ => Self::input(error),
         }
     }
 }

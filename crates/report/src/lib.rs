@@ -1,4 +1,4 @@
-//! Reports: one self-contained page for a fit, a comparison of fits, or a study.
+//! Reports: one self-contained page for a fit, a comparison of fits, a study, or the analysis of a model.
 //!
 //! A [`Page`] is data first: what was simulated, measured and computed is put together once, where it is known, and kept
 //! beside the results; the page is written from it and computes nothing of its own. Charts are drawn in the reader's browser by
@@ -9,7 +9,9 @@
 //! | [`fit_page`] | a model, its record, and its simulations of the parts |
 //! | [`compare_page`] | the pages of several fits |
 //! | [`study_page`] | the folder of a study |
+//! | [`analysis_page`] | the views of a model |
 
+mod analysis;
 mod chart;
 mod check;
 mod column;
@@ -21,6 +23,7 @@ mod study;
 mod table;
 mod text;
 
+pub use analysis::{AnalysisReport, analysis_page};
 pub use compare::{Comparison, compare_page, linear_baseline};
 pub use error::{ReportError, Result};
 pub use fit::{FitReport, fit_page};

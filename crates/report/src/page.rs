@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::analysis::AnalysisContent;
 use crate::compare::CompareContent;
 use crate::error::{ReportError, Result};
 use crate::fit::FitContent;
@@ -20,15 +21,16 @@ use crate::study::StudyContent;
 /// | format | what it added |
 /// |---|---|
 /// | 1 | everything that version 0.1.0 wrote |
-/// | 2 | inputs of the runs, overlays in comparisons |
+/// | 2 | inputs of the runs, overlays in comparisons; analyses |
 const FORMAT: u64 = 2;
 
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 6] = [
     ("page.html", include_str!("../templates/page.html")),
     ("parts.html", include_str!("../templates/parts.html")),
     ("fit.html", include_str!("../templates/fit.html")),
     ("study.html", include_str!("../templates/study.html")),
     ("compare.html", include_str!("../templates/compare.html")),
+    ("analysis.html", include_str!("../templates/analysis.html")),
 ];
 
 /// In the order they run.
@@ -65,6 +67,7 @@ pub(crate) enum Content {
     Fit(Box<FitContent>),
     Compare(Box<CompareContent>),
     Study(Box<StudyContent>),
+    Analysis(Box<AnalysisContent>),
 }
 
 impl Page {
@@ -103,12 +106,14 @@ impl Page {
             Some("fit") => Content::Fit(read(data)?),
             Some("compare") => Content::Compare(read(data)?),
             Some("study") => Content::Study(read(data)?),
-            _ => return Err(envelope("kind", "\"fit\", \"compare\" or \"study\"")),
+            Some("analysis") => Content::Analysis(read(data)?),
+            _ => return Err(envelope("kind", "\"fit\", \"compare\", \"study\" or \"analysis\"")),
         };
         match &content {
             Content::Fit(fit) => fit.check()?,
             Content::Compare(compare) => compare.check()?,
             Content::Study(study) => study.check()?,
+            Content::Analysis(analysis) => analysis.check()?,
         }
         Ok(Self {
             format,
@@ -144,6 +149,7 @@ impl Page {
             Content::Fit(_) => "fit.html",
             Content::Compare(_) => "compare.html",
             Content::Study(_) => "study.html",
+            Content::Analysis(_) => "analysis.html",
         };
         let (styles, scripts) = (element(&STYLES), element(&SCRIPTS));
         Ok(environment.get_template(template)?.render(context! {
@@ -221,7 +227,7 @@ mod tests {
         );
         assert_eq!(
             reason("{\"format\":1,\"version\":\"0.1.0\",\"kind\":\"cake\"}"),
-            "report data: `kind`: found \"cake\", expected \"fit\", \"compare\" or \"study\""
+            "report data: `kind`: found \"cake\", expected \"fit\", \"compare\", \"study\" or \"analysis\""
         );
         assert!(reason("{\"format\":99,\"kind\":\"fit\"}").contains("format 99 is newer"));
         assert_eq!(

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
 
+mod analysis;
 mod data;
 mod export;
 mod fit;
@@ -14,6 +15,7 @@ mod report;
 mod shell;
 mod study;
 
+pub(crate) use analysis::{AnalyseArgs, LineariseArgs};
 pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
@@ -118,6 +120,10 @@ pub(crate) enum Command {
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),
+    /// A model around a point as a linear system: A, B, C, D, poles, zeros, gains
+    Linearise(LineariseArgs),
+    /// Bode, steps, static curve and errors of a model, on one page
+    Analyse(Box<AnalyseArgs>),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands

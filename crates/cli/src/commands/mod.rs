@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod ahead;
+mod analyse;
 mod compare;
 mod completions;
 mod data;
@@ -9,6 +10,7 @@ mod evaluate;
 mod explain;
 mod export;
 mod fit;
+mod linearise;
 mod load;
 mod man;
 mod predict;
@@ -34,6 +36,8 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(args, global, output),
         Command::Export(args) => export::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Linearise(args) => linearise::run(args, output),
+        Command::Analyse(args) => analyse::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),
