@@ -18,7 +18,7 @@ pub enum AnalysisError {
 
     /// The model's step cannot be read.
     #[error(transparent)]
-    Deploy(#[from] DeployError),
+    Deploy(DeployError),
 
     /// A channel that the model does not have.
     #[error("the model has no channel '{name}': expected one of {expected}")]
@@ -93,6 +93,16 @@ pub enum AnalysisError {
         /// What there is.
         found: usize,
     },
+}
+
+impl From<DeployError> for AnalysisError {
+    fn from(error: DeployError) -> Self {
+        match error {
+            // What cannot run step by step is refused alike, whoever asks.
+            DeployError::Model(error) => Self::Model(error),
+            error => Self::Deploy(error),
+        }
+    }
 }
 
 /// Result with this crate's error.

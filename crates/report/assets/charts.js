@@ -389,7 +389,7 @@ const charts = (() => {
     const positive = (values) => spec.log ? values.map((raw) => raw > 0 ? raw : null) : values;
     // The edges of a band have the colour of the line that it is around.
     const own = spec.series.map((_, index) => index);
-    spec.fills.forEach((fill) => fill.edges.forEach((edge) => { own[edge] = fill.of; }));
+    spec.fills.forEach((fill) => fill.edges.forEach((edge) => { if (spec.series[edge].style === "edge") own[edge] = fill.of; }));
     const plain = (index) => spec.series[index].style === "line" || spec.series[index].style === "step";
     const options = {
       ...size(box),

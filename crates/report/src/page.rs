@@ -57,7 +57,7 @@ pub struct Page {
     /// Of the program that made it.
     version: String,
     #[serde(flatten)]
-    content: Content,
+    pub(crate) content: Content,
 }
 
 /// What a page shows.

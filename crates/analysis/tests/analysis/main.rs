@@ -3,3 +3,4 @@
 mod linearise;
 mod models;
 mod views;
+mod width;

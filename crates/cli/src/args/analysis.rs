@@ -22,6 +22,7 @@ Examples:
   intervalid analyse dryer --out dryer.html              Bode, steps, static curve: one page
   intervalid analyse dryer --data hair-dryer --part test --out dryer.html   with errors, and what the data show
   intervalid analyse dryer --at voltage=5.5 --amplitude 0.5,1
+  intervalid analyse dryer --data hair-dryer --excite next.csv --limit voltage=3:7   what to measure next
   intervalid analyse dryer --json
 
 Interval networks, state-space models, their averages and ARX can be analysed.";
@@ -62,9 +63,33 @@ pub(crate) struct AnalyseArgs {
     /// Part of the recording
     #[arg(long, value_name = "PART", default_value = "all", value_enum, requires = "data")]
     pub(crate) part: PartName,
+    /// CSV file for a proposed excitation, a column per input: steps, then sines
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) excite: Option<PathBuf>,
+    /// Samples of the excitation [default: as many as the slowest time constant needs]
+    #[arg(long, value_name = "N", requires = "excite")]
+    pub(crate) excite_samples: Option<usize>,
+    /// Limits of inputs [default: the range of the recording, or the training mean ± 2 standard deviations]
+    #[arg(long, value_name = "NAME=LOW:HIGH,...", value_parser = limits_of, value_delimiter = ',')]
+    pub(crate) limit: Vec<(String, [f64; 2])>,
+    /// Folder for every chart as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
     /// Page with all views [default: print the figures only]
     #[arg(long, value_name = "FILE.html")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// NAME=LOW:HIGH.
+fn limits_of(text: &str) -> Result<(String, [f64; 2]), String> {
+    let expected = || "expected NAME=LOW:HIGH such as valve=0:1".to_owned();
+    let (name, range) = text.rsplit_once('=').ok_or_else(expected)?;
+    let (low, high) = range.split_once(':').ok_or_else(expected)?;
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| expected());
+    match name.trim() {
+        "" => Err(expected()),
+        name => Ok((name.to_owned(), [number(low)?, number(high)?])),
+    }
 }
 
 /// NAME=VALUE; the name may hold equal signs.
@@ -86,6 +111,8 @@ mod tests {
     fn values_have_names() {
         assert_eq!(value_of("valve = 0.4"), Ok(("valve".to_owned(), 0.4)));
         assert_eq!(value_of("a=b=-1e3"), Ok(("a=b".to_owned(), -1e3)));
+        assert_eq!(limits_of("valve=-1:2.5"), Ok(("valve".to_owned(), [-1.0, 2.5])));
+        assert!(limits_of("valve=1").is_err() && limits_of("valve=a:b").is_err());
         for bad in ["valve", "=1", "valve=", "valve=high"] {
             assert!(value_of(bad).is_err(), "{bad}");
         }

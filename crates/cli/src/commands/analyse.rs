@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use intervalid_analysis::{
-    AheadFit, AnalysisError, FrequencyResponse, Linearisation, PointRequest, Residuals, Responses, StaticCurve,
-    fits_ahead, residuals,
+    AheadFit, AnalysisError, Excitation, FrequencyResponse, Linearisation, NextRecording, PointRequest, Residuals,
+    Responses, StaticCurve, WidthShares, excitation, fits_ahead, input_limits, next_recording, residuals, width_shares,
 };
+use intervalid_data::quote_csv;
+use intervalid_figure::Style;
 use intervalid_model::Model;
 use intervalid_report::{AnalysisReport, analysis_page};
 use serde::Serialize;
@@ -17,7 +19,8 @@ use crate::error::Failure;
 use crate::format::{percent, significant, table};
 use crate::output::Output;
 use crate::path_text;
-use crate::write::{OutFile, refuse_replacing};
+use crate::plot::write_both;
+use crate::write::{OutFile, OutFolder, refuse_file, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -30,7 +33,13 @@ struct Report<'a> {
     static_curves: &'a [StaticCurve],
     residuals: &'a [Residuals],
     ahead: &'a [AheadFit],
+    widths: &'a [WidthShares],
+    next: &'a Option<NextRecording>,
     notes: &'a [String],
+    #[serde(serialize_with = "path_text::maybe")]
+    excite: Option<PathBuf>,
+    #[serde(serialize_with = "path_text::maybe")]
+    figures: Option<PathBuf>,
     #[serde(serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
 }
@@ -43,19 +52,22 @@ struct Views {
     curves: Vec<StaticCurve>,
     residuals: Vec<Residuals>,
     ahead: Vec<AheadFit>,
+    widths: Vec<WidthShares>,
+    next: Option<NextRecording>,
+    proposal: Option<Excitation>,
     notes: Vec<String>,
 }
 
 /// Looks at a model from all sides; a page shows them.
 pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-    let out = match &args.out {
-        None => None,
-        Some(path) => {
-            let file = model_file(&args.model)?;
-            refuse_replacing("--out", path, args.data.iter().map(Path::new).chain([file.as_path()]))?;
-            Some(OutFile::open(path, "--out")?)
-        }
+    let file = |path: &Option<PathBuf>, option: &str| -> Result<Option<OutFile>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        let source = model_file(&args.model)?;
+        refuse_replacing(option, path, args.data.iter().map(Path::new).chain([source.as_path()]))?;
+        Ok(Some(OutFile::open(path, option)?))
     };
+    let (out, excite) = (file(&args.out, "--out")?, file(&args.excite, "--excite")?);
+    args.figures.as_deref().map(refuse_file).transpose()?;
     let model = model(&args.model, output)?;
     // The point is found before a long record is read: what cannot be looked at is refused at once.
     let request = PointRequest {
@@ -75,10 +87,8 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             Some(found)
         }
     };
-    let views = output.working("analysing", || {
-        views(&model, linear, simulation.as_ref(), &args.amplitude)
-    })?;
-    if let Some(out) = &out {
+    let views = output.working("analysing", || views(&model, linear, simulation.as_ref(), args))?;
+    if out.is_some() || args.figures.is_some() {
         let page = analysis_page(&AnalysisReport {
             model: &model,
             dataset: simulation.as_ref().map(|simulation| &simulation.dataset),
@@ -88,9 +98,22 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             curves: &views.curves,
             residuals: &views.residuals,
             ahead: &views.ahead,
+            widths: &views.widths,
+            next: views.next.as_ref(),
             notes: &views.notes,
         })?;
-        out.write(page.to_html()?.as_bytes())?;
+        if let Some(out) = &out {
+            out.write(page.to_html()?.as_bytes())?;
+        }
+        if let Some(folder) = &args.figures {
+            let folder = OutFolder::open(folder, &[])?;
+            for (name, figure) in page.pictures(&Style::default())? {
+                write_both(&folder, &name, &figure)?;
+            }
+        }
+    }
+    if let (Some(file), Some(proposal)) = (&excite, &views.proposal) {
+        file.write(excitation_csv(&views.linear, proposal).as_bytes())?;
     }
     if output.is_json() {
         return output.json(&Report {
@@ -102,11 +125,21 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             static_curves: &views.curves,
             residuals: &views.residuals,
             ahead: &views.ahead,
+            widths: &views.widths,
+            next: &views.next,
             notes: &views.notes,
+            excite: args.excite.clone(),
+            figures: args.figures.clone(),
             out: args.out.clone(),
         });
     }
     print(&views, output)?;
+    if let Some(path) = &args.figures {
+        output.story(format_args!("Charts written to {}", path.display()))?;
+    }
+    if let Some(path) = &args.excite {
+        output.story(format_args!("Excitation written to {}", path.display()))?;
+    }
     if let Some(path) = &args.out {
         output.story(format_args!("Written to {}: open it in a browser", path.display()))?;
     }
@@ -118,7 +151,7 @@ fn views(
     model: &Model,
     linear: Linearisation,
     simulation: Option<&Simulation>,
-    amplitudes: &[f64],
+    args: &AnalyseArgs,
 ) -> Result<Views, Failure> {
     let mut notes = linear.notes();
     let dataset = simulation.map(|simulation| &simulation.dataset);
@@ -140,7 +173,7 @@ fn views(
     for input in 0..inputs {
         curves.push(StaticCurve::new(model, input, dataset)?);
         match linear.operating_point.is_steady && linear.is_stable {
-            true => responses.push(Responses::new(model, &linear, input, amplitudes)?),
+            true => responses.push(Responses::new(model, &linear, input, &args.amplitude)?),
             false if input == 0 => {
                 notes.push(
                     "Steps and pulses start from a stable steady state; there is none here, so they are left out."
@@ -150,17 +183,31 @@ fn views(
             false => {}
         }
     }
-    let (mut errors, mut ahead) = (Vec::new(), Vec::new());
+    let limits = input_limits(&linear, &model.interface().normaliser.inputs, dataset, &args.limit)?;
+    let (mut errors, mut ahead, mut widths, mut next) = (Vec::new(), Vec::new(), Vec::new(), None);
     if let Some(Simulation {
         dataset, part, bands, ..
     }) = simulation
     {
         errors = residuals(model, dataset, bands)?;
         ahead = fits_ahead(model, dataset, part)?;
+        widths = width_shares(model, dataset, bands)?;
+        next = Some(next_recording(&linear, frequency.as_ref(), (dataset, bands), &limits));
         if let Some(found) = simulation.and_then(Simulation::diverged) {
             notes.push(format!("{found}."));
         }
     }
+    let proposal = match (&args.excite, &frequency) {
+        (None, _) => None,
+        (Some(_), None) => return Err(AnalysisError::NoInputs.into()),
+        (Some(_), Some(response)) => Some(excitation(
+            &linear,
+            response,
+            next.as_ref(),
+            &limits,
+            args.excite_samples,
+        )?),
+    };
     Ok(Views {
         linear,
         frequency,
@@ -168,8 +215,31 @@ fn views(
         curves,
         residuals: errors,
         ahead,
+        widths,
+        next,
+        proposal,
         notes,
     })
+}
+
+/// A column per input.
+fn excitation_csv(linear: &Linearisation, proposal: &Excitation) -> String {
+    let names: Vec<String> = linear
+        .inputs
+        .iter()
+        .map(|channel| quote_csv(&channel.name).into_owned())
+        .collect();
+    let mut text = names.join(",") + "\n";
+    for sample in 0..proposal.columns.first().map_or(0, Vec::len) {
+        let cells: Vec<String> = proposal
+            .columns
+            .iter()
+            .map(|column| significant(column[sample], 6))
+            .collect();
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
 }
 
 fn print(views: &Views, output: &Output) -> Result<(), Failure> {
@@ -256,6 +326,15 @@ fn print(views: &Views, output: &Output) -> Result<(), Failure> {
             .collect();
         let header: Vec<&str> = std::iter::once("ahead").chain(names).collect();
         output.result(table(&header, &(1..header.len()).collect::<Vec<_>>(), rows))?;
+    }
+    for found in &views.widths {
+        output.story(&found.words)?;
+    }
+    for words in views.next.iter().flat_map(|next| &next.words) {
+        output.story(words)?;
+    }
+    for words in views.proposal.iter().flat_map(|proposal| &proposal.words) {
+        output.story(words)?;
     }
     for note in views.notes.iter().filter(|note| !views.linear.notes().contains(note)) {
         output.story(note)?;

@@ -539,6 +539,8 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             "test",
             "--out",
             "analysis.html",
+            "--excite",
+            "next.csv",
         ],
         Object(&[
             ("model", Text),
@@ -654,6 +656,60 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                     ("fit_percent", List(&Maybe(&Number))),
                 ])),
             ),
+            (
+                "widths",
+                List(&Object(&[
+                    ("output", Text),
+                    ("sample", List(&Count)),
+                    ("half_width", List(&Number)),
+                    ("extrapolated", Maybe(&List(&Flag))),
+                    (
+                        "parts",
+                        List(&Object(&[
+                            ("name", Text),
+                            ("mean", Number),
+                            ("where_wide", Number),
+                            ("share", List(&Number)),
+                        ])),
+                    ),
+                    ("calibration", Number),
+                    ("words", Text),
+                ])),
+            ),
+            (
+                "next",
+                Maybe(&Object(&[
+                    (
+                        "inputs",
+                        List(&Object(&[
+                            ("input", Text),
+                            (
+                                "parts",
+                                List(&Object(&[
+                                    ("from", Number),
+                                    ("to", Number),
+                                    ("share", Number),
+                                    ("width", Maybe(&Number)),
+                                    ("is_rare", Flag),
+                                    ("is_wide", Flag),
+                                ])),
+                            ),
+                        ])),
+                    ),
+                    (
+                        "frequencies",
+                        List(&Object(&[
+                            ("output", Text),
+                            ("from", Number),
+                            ("to", Number),
+                            ("coherence", Number),
+                        ])),
+                    ),
+                    ("words", List(&Text)),
+                ])),
+            ),
+            ("excite", Maybe(&Text)),
+            ("figures", Maybe(&Text)),
             ("notes", List(&Text)),
             ("out", Maybe(&Text)),
         ]),
@@ -701,7 +757,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["linearise"], "at out"),
     (
         &["analyse"],
-        "at amplitude data part out input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
+        "at amplitude data part excite excite-samples limit figures out input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
     ),
     (&["completions"], ""),
     (&["man"], "out"),

@@ -16,6 +16,7 @@ from __future__ import annotations
 from . import errors, study
 from ._base import Callback, Estimator, interval_score
 from ._intervalid import __version__
+from .analysis import Analysis
 from .elasticity import Elasticity
 from .errors import IntervalidError
 from .estimators import (
@@ -38,6 +39,7 @@ from .simulator import Simulator, Step
 
 __all__ = [
     "ARX",
+    "Analysis",
     "AutoModel",
     "BayesianLSTM",
     "BayesianNODE",

@@ -1,12 +1,16 @@
 //! The page of an analysis.
 
+mod band;
 mod curves;
 mod errors;
 mod linear;
+mod pictures;
 mod plot;
 mod responses;
 
-use intervalid_analysis::{AheadFit, FrequencyResponse, Linearisation, Residuals, Responses, StaticCurve};
+use intervalid_analysis::{
+    AheadFit, FrequencyResponse, Linearisation, NextRecording, Residuals, Responses, StaticCurve, WidthShares,
+};
 use intervalid_data::{Channel, Dataset};
 use intervalid_model::{Model, ModelKind};
 use serde::{Deserialize, Serialize};
@@ -35,6 +39,10 @@ pub struct AnalysisReport<'a> {
     pub residuals: &'a [Residuals],
     /// Fits by horizon.
     pub ahead: &'a [AheadFit],
+    /// What the band is made of, one entry per output.
+    pub widths: &'a [WidthShares],
+    /// What to measure next.
+    pub next: Option<&'a NextRecording>,
     /// What a reader should know, in words.
     pub notes: &'a [String],
 }
@@ -81,6 +89,8 @@ pub fn analysis_page(report: &AnalysisReport<'_>) -> Result<Page> {
     sections.extend(responses::section(linear, report.responses));
     sections.extend(curves::section(linear, report.curves));
     sections.extend(errors::section(report));
+    sections.extend(band::width_section(linear, report.widths));
+    sections.extend(report.next.map(|next| band::next_section(linear, next)));
     let whence = report.dataset.map_or_else(String::new, |dataset| {
         format!(" Errors are those of its free run over {}.", dataset.name())
     });

@@ -55,6 +55,31 @@ impl Plot {
         self
     }
 
+    /// Layers on one another, the first at the bottom.
+    pub(super) fn stack(mut self, x: &[f64], layers: Vec<(String, Vec<f64>)>) -> Self {
+        let first = self.curves.len();
+        let mut sum = vec![0.0; x.len()];
+        for (index, (name, values)) in layers.into_iter().enumerate() {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            self = self.curve(name, x, &sum, SeriesStyle::Joined);
+            if index > 0 {
+                self.fills.push(Fill {
+                    edges: [first + index, first + index - 1],
+                    of: first + index,
+                });
+            }
+        }
+        let ground = self.curves.len();
+        if ground > first {
+            self = self.curve("", x, &vec![0.0; x.len()], SeriesStyle::Edge);
+            self.fills.push(Fill {
+                edges: [first, ground],
+                of: first,
+            });
+        }
+        self
+    }
+
     pub(super) fn reference(mut self, value: f64, label: &str) -> Self {
         self.references.push(Reference {
             value,
