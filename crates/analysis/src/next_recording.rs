@@ -25,7 +25,9 @@ const USED: f64 = 0.9;
 /// Steps are held for so many of the slowest time constants.
 const HELD: f64 = 3.0;
 const LEAST_SAMPLES: usize = 100;
-const MOST_SAMPLES: usize = 1_000_000;
+const MOST_SAMPLES: usize = 200_000;
+/// More sines than these tell little more, and each gets less of the power.
+const MOST_LINES: usize = 300;
 
 /// What a recording has not shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -337,14 +339,15 @@ pub fn excitation(
     let steps = (samples as f64 * STEPS) as usize;
     let sines = samples - steps;
     let bandwidth = bandwidth(response) * linear.step();
-    let lines = ((bandwidth * sines as f64) as usize).clamp(inputs, sines / 2 - 1);
+    let highest = ((bandwidth * sines as f64) as usize).min(sines / 2 - 1).max(1);
+    let lines: Vec<usize> = (1..=highest).step_by(highest.div_ceil(MOST_LINES)).collect();
     let column = |input: usize| {
         let [low, high] = limits[input];
         let levels = levels(input, next.map(|next| &next.inputs[input].parts[..]), limits[input]);
         // Inputs change at different times, so that their effects can be told apart.
         let shift = input * held / inputs;
         let stepped = (0..steps).map(|k| levels[(k + shift) / held % levels.len()]);
-        let own: Vec<usize> = (1..=lines).filter(|line| line % inputs == input % inputs).collect();
+        let own: Vec<usize> = lines.iter().copied().skip(input).step_by(inputs).collect();
         let count = own.len().max(1) as f64;
         let sum = |k: usize| -> f64 {
             let wave = |(n, line): (usize, &usize)| {
@@ -372,8 +375,9 @@ pub fn excitation(
                 "{steps} samples of steps, each level held for {held} samples, the parts of the range that were hardly seen first."
             ),
             format!(
-                "{sines} samples of {lines} sines up to {:.3e} {unit}, where the gain falls below {:.0} % of its largest.",
-                lines as f64 / sines as f64 / linear.step(),
+                "{sines} samples of {} sines up to {:.3e} {unit}, where the gain falls below {:.0} % of its largest.",
+                lines.len(),
+                highest as f64 / sines as f64 / linear.step(),
                 100.0 * SMALL_GAIN
             ),
         ],
