@@ -181,10 +181,12 @@ pub fn next_recording(
             }
         };
         let parts: Vec<InputPart> = (0..BINS).map(part).collect();
-        for (pick, sentence) in [
-            (InputPart::rare as fn(&InputPart) -> bool, "was hardly ever"),
-            (InputPart::wide, "has a band of more than 1.3 times the median width"),
-        ] {
+        let rare = (InputPart::rare as fn(&InputPart) -> bool, "was hardly ever");
+        let wide = (
+            InputPart::wide as fn(&InputPart) -> bool,
+            "has a band of more than 1.3 times the median width",
+        );
+        for (pick, sentence) in [rare, wide] {
             let ranges = stretches(&parts, pick);
             if !ranges.is_empty() {
                 words.push(format!("{} {sentence} at {}.", channel.name, ranges.join(", ")));
@@ -406,5 +408,5 @@ fn levels(input: usize, parts: Option<&[InputPart]>, [low, high]: [f64; 2]) -> V
     let order: Vec<usize> = (0..BINS).map(|index| (index * stride + input) % BINS).collect();
     let needed = |bin: &usize| parts.is_some_and(|parts| parts[*bin].is_rare || parts[*bin].is_wide);
     let first = order.iter().copied().filter(needed);
-    first.clone().chain(order.iter().copied()).map(middle).collect()
+    first.chain(order.iter().copied()).map(middle).collect()
 }

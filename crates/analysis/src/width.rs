@@ -87,7 +87,6 @@ pub fn width_shares(model: &Model, dataset: &Dataset, bands: &[Band]) -> Result<
     let variants: Vec<StepProgram> = groups.iter().map(|(_, belongs)| without(program, belongs)).collect();
     let total: usize = bands.iter().map(|band| band.len() - band.warmup.min(band.len())).sum();
     let every = total.div_ceil(SAMPLES).max(1);
-    let outputs = program.outputs.len();
     let mut found: Vec<WidthShares> = (program.outputs.iter())
         .map(|output| WidthShares {
             output: output.channel.name.clone(),
@@ -123,8 +122,7 @@ pub fn width_shares(model: &Model, dataset: &Dataset, bands: &[Band]) -> Result<
                 .iter()
                 .map(|variant| sides(variant, &map, &trace[step]))
                 .collect();
-            for output in 0..outputs {
-                let entry = &mut found[output];
+            for (output, entry) in found.iter_mut().enumerate() {
                 entry.sample.push(sample);
                 entry
                     .half_width
@@ -262,7 +260,8 @@ fn divide(program: &StepProgram, output: usize, margins: f64, lost: &[f64], devi
 fn groups(map: &StepMap) -> Vec<(String, Belongs)> {
     let program = map.program();
     if program.kind == ModelKind::Arx {
-        return vec![("constant width".to_owned(), Box::new(|_: &Place| true))];
+        let all: Belongs = Box::new(|_: &Place| true);
+        return vec![("constant width".to_owned(), all)];
     }
     let entry = |column: usize| -> Belongs {
         Box::new(move |place: &Place| place.block == Block::Entry && place.column == column)
@@ -274,7 +273,7 @@ fn groups(map: &StepMap) -> Vec<(String, Belongs)> {
             let states = plan.states;
             groups.push((
                 "margins of the states".to_owned(),
-                Box::new(move |place| place.block == Block::Entry && place.column < states),
+                Box::new(move |place: &Place| place.block == Block::Entry && place.column < states),
             ));
             for (index, input) in program.inputs.iter().enumerate() {
                 groups.push((format!("margins of {}", input.channel.name), entry(states + index)));
@@ -301,11 +300,11 @@ fn groups(map: &StepMap) -> Vec<(String, Belongs)> {
     }
     groups.push((
         "margins of hidden units".to_owned(),
-        Box::new(|place| place.block == Block::Inner),
+        Box::new(|place: &Place| place.block == Block::Inner),
     ));
     groups.push((
         "margins of constants".to_owned(),
-        Box::new(|place| place.block == Block::Bias),
+        Box::new(|place: &Place| place.block == Block::Bias),
     ));
     groups
 }
