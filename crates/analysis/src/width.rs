@@ -383,10 +383,17 @@ fn summarise(found: &mut WidthShares) {
             false => String::new(),
         }
     });
+    // A band that was never calibrated, or came out as it was, is not scaled.
+    let scaled = match (found.calibration - 1.0).abs() > 1e-9 {
+        true => format!(
+            " Calibration on held-out data scales all of it by {:.2}.",
+            found.calibration
+        ),
+        false => String::new(),
+    };
     found.words = format!(
-        "Where the band of {} is widest it is {}. Calibration on held-out data scales all of it by {:.2}.{outside}",
+        "Where the band of {} is widest it is {}.{scaled}{outside}",
         found.output,
-        named.join(", "),
-        found.calibration
+        named.join(", ")
     );
 }

@@ -9,7 +9,7 @@ use super::{DataOptions, PartName};
 pub(super) const LINEARISE_EXAMPLES: &str = "\
 Examples:
   intervalid linearise dryer                             around the steady state at the training mean
-  intervalid linearise dryer --at voltage=5.5            around the steady state at this input
+  intervalid linearise dryer --at u=5.5                  around the steady state at this input
   intervalid linearise tank --at valve=0.4,level=1.2     here, steady or not
   intervalid linearise dryer --out dryer.py              code for the Python package control
   intervalid linearise dryer --out dryer.mat             A, B, C, D, Ts for MATLAB and Octave
@@ -21,8 +21,8 @@ const ANALYSE_EXAMPLES: &str = "\
 Examples:
   intervalid analyse dryer --out dryer.html              Bode, steps, static curve: one page
   intervalid analyse dryer --data hair-dryer --part test --out dryer.html   with errors, and what the data show
-  intervalid analyse dryer --at voltage=5.5 --amplitude 0.5,1
-  intervalid analyse dryer --data hair-dryer --excite next.csv --limit voltage=3:7   what to measure next
+  intervalid analyse dryer --at u=5.5 --amplitude 0.5,1
+  intervalid analyse dryer --data hair-dryer --excite next.csv --limit u=3:7   what to measure next
   intervalid analyse dryer --json
 
 Interval networks, state-space models, their averages and ARX can be analysed.";

@@ -88,7 +88,7 @@ fn an_analysis_is_one_page_and_an_excitation_within_limits() {
         "fit by samples ahead",
         "free run",
         "u was hardly ever at 1.0000 to 2.0000",
-        "Calibration on held-out data",
+        "Where the band of y is widest it is 100 % constant width.",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -517,14 +517,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         Object(&[("figures", List(&Text)), ("out", Text)]),
     ),
     (
-        &[
-            "linearise",
-            "fit",
-            "--at",
-            "heater voltage=5,thermocouple voltage=4.5",
-            "--out",
-            "linear.mat",
-        ],
+        &["linearise", "fit", "--at", "u=5,y=4.5", "--out", "linear.mat"],
         LINEARISE,
     ),
     (
@@ -532,7 +525,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             "analyse",
             "fit",
             "--at",
-            "heater voltage=5,thermocouple voltage=4.5",
+            "u=5,y=4.5",
             "--data",
             "hair-dryer",
             "--part",

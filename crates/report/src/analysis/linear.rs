@@ -124,8 +124,7 @@ fn pole_map(linear: &Linearisation) -> Chart {
     Plot::new("Poles and zeros in the z-plane", "real part", "imaginary part")
         .curve("poles", &pole_x, &pole_y, SeriesStyle::Dots)
         .curve("zeros", &zero_x, &zero_y, SeriesStyle::Dots)
-        .curve("unit circle", &circle, &half(1.0), SeriesStyle::Joined)
-        .curve("", &circle, &half(-1.0), SeriesStyle::Joined)
+        .band("unit circle", 0, &circle, [&half(-1.0), &half(1.0)])
         .chart()
 }
 

@@ -71,7 +71,7 @@ impl Plot {
         }
         let ground = self.curves.len();
         if ground > first {
-            self = self.curve("", x, &vec![0.0; x.len()], SeriesStyle::Edge);
+            self = self.curve("zero", x, &vec![0.0; x.len()], SeriesStyle::Edge);
             self.fills.push(Fill {
                 edges: [first, ground],
                 of: first,
