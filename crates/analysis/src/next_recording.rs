@@ -201,8 +201,11 @@ pub fn next_recording(
     for gap in &frequencies {
         let unit = response.map_or("", |response| response.frequency_unit);
         words.push(format!(
-            "The recording says little about {} from {:.3e} to {:.3e} {unit} (coherence {:.2}): more power there would tell.",
-            gap.output, gap.from, gap.to, gap.coherence
+            "The recording says little about {} from {} to {} {unit} (coherence {:.2}): more power there would tell.",
+            gap.output,
+            shown(gap.from),
+            shown(gap.to),
+            gap.coherence
         ));
     }
     if words.is_empty() {
@@ -222,6 +225,14 @@ impl InputPart {
 
     fn wide(&self) -> bool {
         self.is_wide
+    }
+}
+
+/// A frequency in words.
+fn shown(frequency: f64) -> String {
+    match frequency >= 0.01 {
+        true => format!("{frequency:.3}"),
+        false => format!("{frequency:.2e}"),
     }
 }
 
@@ -377,9 +388,9 @@ pub fn excitation(
                 "{steps} samples of steps, each level held for {held} samples, the parts of the range that were hardly seen first."
             ),
             format!(
-                "{sines} samples of {} sines up to {:.3e} {unit}, where the gain falls below {:.0} % of its largest.",
+                "{sines} samples of {} sines up to {} {unit}, where the gain falls below {:.0} % of its largest.",
                 lines.len(),
-                highest as f64 / sines as f64 / linear.step(),
+                shown(highest as f64 / sines as f64 / linear.step()),
                 100.0 * SMALL_GAIN
             ),
         ],
