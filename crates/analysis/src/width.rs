@@ -244,7 +244,11 @@ fn divide(program: &StepProgram, output: usize, margins: f64, lost: &[f64], devi
         return vec![0.0; lost.len() + 2];
     }
     let of_base = base * base / square;
-    let of_margins = if base > 0.0 { of_base * margins / base } else { 0.0 };
+    // Rounding must not make a least width of a floor that is not reached.
+    let of_margins = match floor > margins {
+        true => of_base * margins / floor,
+        false => of_base,
+    };
     let (all, lost_len) = (lost.iter().sum::<f64>(), lost.len() as f64);
     let part = |lost: &f64| match all > 0.0 {
         true => of_margins * lost / all,
