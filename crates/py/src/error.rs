@@ -1,6 +1,5 @@
 //! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
 
-use intervalid_analysis::AnalysisError;
 use intervalid_data::{DataError, FileProblem};
 use intervalid_interval::IntervalError;
 use intervalid_model::ModelError;
@@ -175,22 +174,6 @@ pub(crate) fn workflow(error: WorkflowError) -> PyErr {
         error => kind(error),
     };
     exception(class_of_workflow(&error), error.to_string(), &kind)
-}
-
-pub(crate) fn analysis(error: AnalysisError) -> PyErr {
-    let class = match &error {
-        AnalysisError::Model(error) => return model_ref(error),
-        AnalysisError::Data(error) => class_of_data(error),
-        AnalysisError::TooShort { .. } => "TooShortError",
-        AnalysisError::NoInputs => "ShapeError",
-        AnalysisError::Value { .. } => "OutOfRangeError",
-        AnalysisError::UnknownChannel { .. }
-        | AnalysisError::PartOfOutputs { .. }
-        | AnalysisError::NoSteadyState { .. }
-        | AnalysisError::Option { .. } => "OptionError",
-        _ => "IntervalidError",
-    };
-    exception(class, error.to_string(), &kind(&error))
 }
 
 pub(crate) fn report(error: ReportError) -> PyErr {

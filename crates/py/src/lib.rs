@@ -2,7 +2,6 @@
 //!
 //! The Python side (`python/intervalid`) has the estimators and everything that is about arrays, tables and plots.
 
-mod analysis;
 mod band_metrics;
 mod convert;
 mod error;
@@ -18,8 +17,6 @@ use pyo3::prelude::*;
 /// The compiled part of intervalid; use the package `intervalid`.
 #[pymodule]
 mod _intervalid {
-    #[pymodule_export]
-    use crate::analysis::Analysis;
     #[pymodule_export]
     use crate::band_metrics::band_metrics;
     #[pymodule_export]

@@ -13,7 +13,7 @@ use crate::error;
 use crate::record::{ChannelNames, Record, names};
 
 /// Stretches of a record: (experiment, first sample, one past the last).
-pub(crate) type Segments = Option<Vec<(usize, usize, usize)>>;
+type Segments = Option<Vec<(usize, usize, usize)>>;
 
 /// A fitted model of any kind.
 #[pyclass(frozen, module = "intervalid._intervalid")]
@@ -133,14 +133,6 @@ impl Model {
     fn linear<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let view = intervalid_model::LinearView::of(&self.model);
         view.map(|view| crate::convert::plain(py, &view)).transpose()
-    }
-
-    /// Views of it.
-    #[getter]
-    fn analysis(&self) -> crate::analysis::Analysis {
-        crate::analysis::Analysis {
-            model: Arc::clone(&self.model),
-        }
     }
 
     /// Measured outputs that a free run needs to start.

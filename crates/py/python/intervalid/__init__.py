@@ -16,7 +16,6 @@ from __future__ import annotations
 from . import errors, study
 from ._base import Callback, Estimator, interval_score
 from ._intervalid import __version__
-from .analysis import Analysis
 from .elasticity import Elasticity
 from .errors import IntervalidError
 from .estimators import (
@@ -39,7 +38,6 @@ from .simulator import Simulator, Step
 
 __all__ = [
     "ARX",
-    "Analysis",
     "AutoModel",
     "BayesianLSTM",
     "BayesianNODE",

@@ -15,7 +15,6 @@ import numpy as np
 from . import _intervalid
 from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
 from ._progress import Observer
-from .analysis import Analysis
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .prediction import Prediction
@@ -394,11 +393,6 @@ class Estimator:
         """The model step by step, for use beside a plant; started where y0 (and u0, the inputs of the same samples) are given."""
         simulator = Simulator(self._fitted())
         return simulator if y0 is None else simulator.reset(y0, u0)
-
-    @property
-    def analysis(self) -> Analysis:
-        """Views of the fitted model: linearisation, responses, static curve, residuals, what its band is made of."""
-        return Analysis(self)
 
     def elasticity(self) -> Elasticity:
         """How far each parameter of an interval network may move, relative to its size."""
