@@ -140,7 +140,7 @@ fn a_small_step_of_every_kind_is_that_of_its_linear_system() {
             })
             .unwrap();
         // Hidden states start at zero and find their rest.
-        let mut settled = vec![0.0; 2];
+        let mut settled = [0.0; 2];
         for _ in 0..4000 {
             settled.copy_from_slice(simulator.step(&[0.4, 51.0]).unwrap().y);
         }
