@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::CommandFactory;
+use intervalid_analysis::AnalysisError;
 use intervalid_bench::BenchError;
 use intervalid_data::{DataError, FileError, FileProblem, NotANumberCause};
 use intervalid_deploy::DeployError;
@@ -214,6 +215,21 @@ impl From<DeployError> for Failure {
                 Self::input(error)
             }
             _ => Self::run(error),
+        }
+    }
+}
+
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        match error {
+            AnalysisError::Model(error) => error.into(),
+            AnalysisError::Data(error) => error.into(),
+            AnalysisError::Deploy(error) => error.into(),
+            AnalysisError::NoSteadyState { .. } => Self::input(error).with_hint(
+                "name the outputs too, as in --at valve=0.4,level=1.2, to look at a point that is not steady",
+            ),
+            AnalysisError::Eigenvalues => Self::run(error),
+            _ => Self::input(error),
         }
     }
 }

@@ -75,6 +75,8 @@ pub struct LinePanel {
     pub references: Vec<ReferenceLine>,
     /// Whether the vertical axis is logarithmic. It stays linear when no value is positive.
     pub log: bool,
+    /// Whether the horizontal axis is logarithmic. It stays linear when no position is positive.
+    pub x_log: bool,
     /// Vertical range; `None` shows all values.
     pub y_range: Option<(f64, f64)>,
 }
@@ -169,7 +171,8 @@ impl LineChart {
         for panel in &self.panels {
             let spacing = Spacing::log_if(panel.log);
             let (scale, _) = check::vertical_scale(&panel.title, spacing, panel.y_range, panel.values())?;
-            let horizontal = Scale::covering(Spacing::Linear, panel.positions(), 0.02).unwrap_or(Scale {
+            let across = Spacing::log_if(panel.x_log && panel.positions().any(|x| x > 0.0));
+            let horizontal = Scale::covering(across, panel.positions(), 0.02).unwrap_or(Scale {
                 spacing: Spacing::Linear,
                 low: 0.0,
                 high: 1.0,

@@ -385,26 +385,38 @@ const charts = (() => {
     line: () => undefined,
     step: () => uPlot.paths.stepped({ align: 1 }),
     stem: () => uPlot.paths.bars({ size: [0.25, 4] }),
+    joined: () => undefined,
+    edge: () => undefined,
+    dots: () => () => null,
   };
 
   function lines(_, spec, box) {
     const positive = (values) => spec.log ? values.map((raw) => raw > 0 ? raw : null) : values;
+    // The edges of a band have the colour of the line that it is around.
+    const own = spec.series.map((_, index) => index);
+    spec.fills.forEach((fill) => fill.edges.forEach((edge) => { if (spec.series[edge].style === "edge") own[edge] = fill.of; }));
+    const plain = (index) => spec.series[index].style === "line" || spec.series[index].style === "step";
     const options = {
       ...size(box),
-      scales: { x: { time: false }, y: spec.y_range ? { range: () => spec.y_range } : { distr: spec.log ? 3 : 1 } },
+      scales: { x: { time: false, distr: spec.x_log ? 3 : 1 }, y: spec.y_range ? { range: () => spec.y_range } : { distr: spec.log ? 3 : 1 } },
       plugins: [idle],
-      axes: [axis(spec.x_label), verticalAxis(spec.y_label)],
+      axes: [
+        axis(spec.x_label, spec.x_log ? { values: (_, splits) => splits.map((raw) => raw === null ? null : number(raw)) } : undefined),
+        verticalAxis(spec.y_label),
+      ],
       cursor: { drag: { x: true, y: false } },
       series: [{ label: spec.x_label, value }].concat(spec.series.map((series, index) => ({
         label: series.name,
-        stroke: theme.series(index),
+        stroke: theme.series(own[index]),
         fill: series.style === "stem" ? theme.series(index) : undefined,
-        width: 1.5,
-        dash: index % 2 && spec.series.length > 1 ? [6, 3] : undefined,
+        width: series.style === "edge" ? 0.5 : 1.5,
+        dash: index % 2 && spec.series.length > 1 && plain(index) ? [6, 3] : undefined,
+        spanGaps: series.style === "joined" || series.style === "edge",
         paths: PATHS[series.style](),
-        points: { show: series.style === "stem", size: 5 },
+        points: { show: series.style === "stem" || series.style === "dots", size: series.style === "dots" ? 4 : 5, fill: series.style === "dots" ? theme.series(index) : undefined },
         value,
       }))),
+      bands: spec.fills.map((fill) => ({ series: fill.edges.map((edge) => edge + 1), fill: `${theme.series(fill.of)}30` })),
       hooks: { draw: [references(spec.references)] },
     };
     return new uPlot(options, [spec.x].concat(spec.series.map((series) => positive(series.values))), box);

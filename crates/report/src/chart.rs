@@ -95,8 +95,23 @@ pub(crate) struct LinesChart {
     /// Horizontal lines.
     pub(crate) references: Vec<Reference>,
     pub(crate) log: bool,
+    /// Whether the horizontal axis is logarithmic.
+    #[serde(default)]
+    pub(crate) x_log: bool,
+    /// Bands between two series.
+    #[serde(default)]
+    pub(crate) fills: Vec<Fill>,
     /// Bounds of the vertical axis, where they do not follow the data.
     pub(crate) y_range: Option<[f64; 2]>,
+}
+
+/// What lies between two series, in the colour of a third.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fill {
+    /// Upper and lower edge, as indices of series.
+    pub(crate) edges: [usize; 2],
+    /// The series whose band it is.
+    pub(crate) of: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,6 +129,12 @@ pub(crate) enum SeriesStyle {
     Stem,
     /// A line that holds its value.
     Step,
+    /// A line over positions that other series have and it has not.
+    Joined,
+    /// Dots alone.
+    Dots,
+    /// The edge of a band: thin, over such positions too.
+    Edge,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! What a page must hold before it is shown: every length and index, with the path of what is wrong.
 
+use crate::analysis::AnalysisContent;
 use crate::chart::{Axis, BandChart, Chart};
 use crate::column::Column;
 use crate::compare::CompareContent;
@@ -43,6 +44,22 @@ impl FitContent {
                 chart("elasticity.channels", channels)?;
             }
             charts("elasticity.layers", &elasticity.layers)?;
+        }
+        Ok(())
+    }
+}
+
+impl AnalysisContent {
+    pub(crate) fn check(&self) -> Result<()> {
+        for (index, section) in self.sections.iter().enumerate() {
+            let at = format!("sections[{index}]");
+            charts(&format!("{at}.charts"), &section.charts)?;
+            for (table_index, table) in section.tables.iter().enumerate() {
+                for (row_index, row) in table.rows.iter().enumerate() {
+                    let at = format!("{at}.tables[{table_index}].rows[{row_index}]");
+                    equal(&at, row.len(), table.headings.len(), "cells", "one per heading")?;
+                }
+            }
         }
         Ok(())
     }
@@ -177,6 +194,13 @@ fn chart(at: &str, chart: &Chart) -> Result<()> {
             for (index, series) in spec.series.iter().enumerate() {
                 let at = format!("{at}.series[{index}].values");
                 equal(&at, series.values.len(), spec.x.len(), "values", "as in `x`")?;
+            }
+            for (index, fill) in spec.fills.iter().enumerate() {
+                let count = spec.series.len();
+                if let Some(found) = fill.edges.iter().chain([&fill.of]).find(|found| **found >= count) {
+                    let reason = format!("series {found}, but there are {count}, counted from 0");
+                    return Err(ReportError::field(format!("{at}.fills[{index}]"), reason));
+                }
             }
             range(at, spec.y_range)
         }

@@ -1,5 +1,6 @@
 //! Why a report cannot be made.
 
+use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
 use intervalid_study::StudyError;
 
@@ -38,6 +39,9 @@ pub enum ReportError {
     /// A template does not fit its data.
     #[error("cannot write the page: {0}")]
     Template(#[from] minijinja::Error),
+    /// A chart cannot be drawn.
+    #[error("cannot draw a chart: {0}")]
+    Figure(#[from] FigureError),
     /// A model cannot be evaluated.
     #[error(transparent)]
     Model(#[from] ModelError),

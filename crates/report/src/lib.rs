@@ -1,4 +1,4 @@
-//! Reports: one self-contained page for a fit, a comparison of fits, a study, or a model in use.
+//! Reports: one self-contained page for a fit, a comparison of fits, a study, the analysis of a model, or a model in use.
 //!
 //! A [`Page`] is data first: what was simulated, measured and computed is put together once, where it is known, and kept
 //! beside the results; the page is written from it and computes nothing of its own. Charts are drawn in the reader's browser by
@@ -9,9 +9,11 @@
 //! | [`fit_page`] | a model, its record, and its simulations of the parts |
 //! | [`compare_page`] | the pages of several fits |
 //! | [`study_page`] | the folder of a study |
+//! | [`analysis_page`] | the views of a model |
 //! | [`Card`] | a model and the files of its fit |
 //! | [`monitor_page`] | what a monitor says of a model in use |
 
+mod analysis;
 mod card;
 mod chart;
 mod check;
@@ -25,6 +27,7 @@ mod study;
 mod table;
 mod text;
 
+pub use analysis::{AnalysisReport, analysis_page};
 pub use card::{Card, CardSection, CardSource};
 pub use compare::{Comparison, compare_page, linear_baseline};
 pub use error::{ReportError, Result};

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::analysis::AnalysisContent;
 use crate::card::Card;
 use crate::compare::CompareContent;
 use crate::error::{ReportError, Result};
@@ -22,10 +23,10 @@ use crate::study::StudyContent;
 /// | format | what it added |
 /// |---|---|
 /// | 1 | everything that version 0.1.0 wrote |
-/// | 2 | inputs of the runs, overlays in comparisons |
+/// | 2 | inputs of the runs, overlays in comparisons; analyses |
 const FORMAT: u64 = 2;
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("page.html", include_str!("../templates/page.html")),
     ("parts.html", include_str!("../templates/parts.html")),
     ("fit.html", include_str!("../templates/fit.html")),
@@ -33,6 +34,7 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("compare.html", include_str!("../templates/compare.html")),
     ("monitor.html", include_str!("../templates/monitor.html")),
     ("card.html", include_str!("../templates/card.html")),
+    ("analysis.html", include_str!("../templates/analysis.html")),
 ];
 
 /// In the order they run.
@@ -59,7 +61,7 @@ pub struct Page {
     /// Of the program that made it.
     version: String,
     #[serde(flatten)]
-    content: Content,
+    pub(crate) content: Content,
 }
 
 /// What a page shows.
@@ -71,6 +73,7 @@ pub(crate) enum Content {
     Study(Box<StudyContent>),
     Monitor(Box<MonitorContent>),
     Card(Box<Card>),
+    Analysis(Box<AnalysisContent>),
 }
 
 impl Page {
@@ -111,8 +114,9 @@ impl Page {
             Some("study") => Content::Study(read(data)?),
             Some("monitor") => Content::Monitor(read(data)?),
             Some("card") => Content::Card(read(data)?),
+            Some("analysis") => Content::Analysis(read(data)?),
             _ => {
-                let kinds = "\"fit\", \"compare\", \"study\", \"monitor\" or \"card\"";
+                let kinds = "\"fit\", \"compare\", \"study\", \"analysis\", \"monitor\" or \"card\"";
                 return Err(envelope("kind", kinds));
             }
         };
@@ -123,6 +127,7 @@ impl Page {
             Content::Monitor(monitor) => monitor.check()?,
             // Nothing but text.
             Content::Card(_) => {}
+            Content::Analysis(analysis) => analysis.check()?,
         }
         Ok(Self {
             format,
@@ -160,6 +165,7 @@ impl Page {
             Content::Study(_) => "study.html",
             Content::Monitor(_) => "monitor.html",
             Content::Card(_) => "card.html",
+            Content::Analysis(_) => "analysis.html",
         };
         let (styles, scripts) = (element(&STYLES), element(&SCRIPTS));
         Ok(environment.get_template(template)?.render(context! {
@@ -237,7 +243,7 @@ mod tests {
         );
         assert_eq!(
             reason("{\"format\":1,\"version\":\"0.1.0\",\"kind\":\"cake\"}"),
-            "report data: `kind`: found \"cake\", expected \"fit\", \"compare\", \"study\", \"monitor\" or \"card\""
+            "report data: `kind`: found \"cake\", expected \"fit\", \"compare\", \"study\", \"analysis\", \"monitor\" or \"card\""
         );
         assert!(reason("{\"format\":99,\"kind\":\"fit\"}").contains("format 99 is newer"));
         assert_eq!(

@@ -1,9 +1,7 @@
 //! Numbers and their meaning in words.
 
+use intervalid_analysis::NORMAL_95;
 use intervalid_model::{Calibration, Metrics, ROLLING_WINDOW};
-
-/// Two-sided 95 % of a normal distribution.
-pub(crate) const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
 #[must_use]

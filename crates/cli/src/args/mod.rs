@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
 
+mod analysis;
 mod bench;
 mod coverage;
 mod data;
@@ -17,6 +18,7 @@ mod report;
 mod shell;
 mod study;
 
+pub(crate) use analysis::{AnalyseArgs, LineariseArgs};
 pub(crate) use bench::{BenchCommand, BenchRunArgs, BenchTableArgs, BenchTableForm};
 pub(crate) use coverage::Coverages;
 pub(crate) use data::{DataArgs, DataOptions, column_names};
@@ -136,6 +138,10 @@ pub(crate) enum Command {
     /// Published benchmarks under their official rules, beside published figures
     #[command(subcommand, after_help = bench::EXAMPLES)]
     Bench(BenchCommand),
+    /// A model around a point as a linear system: A, B, C, D, poles, zeros, gains
+    Linearise(LineariseArgs),
+    /// Bode, steps, static curve and errors of a model, on one page
+    Analyse(Box<AnalyseArgs>),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod ahead;
+mod analyse;
 mod bench;
 mod card;
 mod compare;
@@ -12,6 +13,7 @@ mod explain;
 mod export;
 mod fit;
 mod levels;
+mod linearise;
 mod load;
 mod man;
 mod monitor;
@@ -47,6 +49,8 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Recalibrate(args) => recalibrate::run(args, global, output),
         Command::Card(args) => card::run(args, output),
         Command::Update(args) => update::run(args, global, output),
+        Command::Linearise(args) => linearise::run(args, output),
+        Command::Analyse(args) => analyse::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Bench(command) => bench::run(command, data_dir(global).as_deref(), output),

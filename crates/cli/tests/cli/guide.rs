@@ -279,6 +279,7 @@ pages! {
     keeping_alive: "keeping-alive.md",
     cluster: "cluster.md",
     benchmarks: "benchmarks.md",
+    good_enough: "good-enough.md",
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The command line as a user meets it: the real program, run in a fresh folder.
 
+mod analysis;
 mod auto;
 mod bench;
 mod contract;

@@ -269,6 +269,105 @@ const MONITOR: Shape = Object(&[
 ]);
 const BAND_QUALITY: Shape = Object(&[("coverage", Number), ("width", Number)]);
 
+/// A pole.
+const POLE: Shape = Object(&[
+    ("re", Number),
+    ("im", Number),
+    ("magnitude", Number),
+    ("time_constant", Maybe(&Number)),
+    ("damping", Maybe(&Number)),
+    ("natural_frequency", Maybe(&Number)),
+]);
+
+/// Keys of a linearisation.
+macro_rules! linearisation {
+    ($($more:expr),*) => {
+        Object(&[
+            ("model", Text),
+            ("members", Count),
+            ("sample_time", Maybe(&Number)),
+            ("time_unit", Text),
+            ("inputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
+            ("outputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
+            ("states", List(&Text)),
+            (
+                "operating_point",
+                Object(&[
+                    ("inputs", List(&Number)),
+                    ("outputs", List(&Number)),
+                    ("is_steady", Flag),
+                    ("drift", List(&Number)),
+                ]),
+            ),
+            ("a", List(&List(&Number))),
+            ("b", List(&List(&Number))),
+            ("c", List(&List(&Number))),
+            ("d", List(&List(&Number))),
+            ("poles", List(&POLE)),
+            ("is_stable", Flag),
+            (
+                "channels",
+                List(&Object(&[
+                    ("input", Text),
+                    ("output", Text),
+                    ("delay", Count),
+                    ("gain", Maybe(&Number)),
+                    ("gain_range", Maybe(&List(&Number))),
+                    ("zeros", List(&Object(&[("re", Number), ("im", Number)]))),
+                ])),
+            ),
+            (
+                "intervals",
+                Maybe(&Object(&[
+                    ("from", Text),
+                    ("samples", Count),
+                    ("stable_samples", Count),
+                    ("a", List(&List(&List(&Number)))),
+                    ("b", List(&List(&List(&Number)))),
+                    ("c", List(&List(&List(&Number)))),
+                    ("d", List(&List(&List(&Number)))),
+                ])),
+            ),
+            $($more),*
+        ])
+    };
+}
+const LINEARISATION: Shape = linearisation!();
+const LINEARISE: Shape = linearisation!(("notes", List(&Text)), ("out", Maybe(&Text)));
+
+/// Answers to a change of one input.
+const RESPONSE: Shape = Object(&[
+    ("amplitude", Number),
+    (
+        "outputs",
+        List(&Object(&[
+            ("output", Text),
+            ("rest", Number),
+            ("y", List(&Number)),
+            ("lower", List(&Number)),
+            ("upper", List(&Number)),
+            ("members", Maybe(&List(&List(&Number)))),
+            (
+                "figures",
+                Maybe(&Object(&[
+                    ("gain", Number),
+                    ("rise_time", Maybe(&Number)),
+                    ("settling_time", Maybe(&Number)),
+                    ("overshoot", Number),
+                ])),
+            ),
+        ])),
+    ),
+]);
+const CORRELATION: Shape = Object(&[("first", Number), ("values", List(&Number)), ("bound", Number)]);
+const COVERAGE_GROUP: Shape = Object(&[
+    ("from", Number),
+    ("to", Number),
+    ("n", Count),
+    ("inside", Maybe(&Number)),
+    ("width", Maybe(&Number)),
+]);
+
 /// Every command, in an order in which each finds what it needs, and what it prints with `--json`.
 pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     (
@@ -769,6 +868,197 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             ])),
         )]),
     ),
+    (
+        &["linearise", "fit", "--at", "u=5,y=4.5", "--out", "linear.mat"],
+        LINEARISE,
+    ),
+    (
+        &[
+            "analyse",
+            "fit",
+            "--at",
+            "u=5,y=4.5",
+            "--data",
+            "hair-dryer",
+            "--part",
+            "test",
+            "--out",
+            "analysis.html",
+            "--excite",
+            "next.csv",
+        ],
+        Object(&[
+            ("model", Text),
+            ("dataset", Maybe(&Text)),
+            ("linearisation", LINEARISATION),
+            (
+                "frequency_response",
+                Maybe(&Object(&[
+                    ("frequency_unit", Text),
+                    ("frequency", List(&Number)),
+                    (
+                        "channels",
+                        List(&Object(&[
+                            ("input", Text),
+                            ("output", Text),
+                            ("magnitude", List(&Number)),
+                            ("phase", List(&Number)),
+                            ("real", List(&Number)),
+                            ("imaginary", List(&Number)),
+                            (
+                                "band",
+                                Maybe(&Object(&[
+                                    ("magnitude", List(&List(&Number))),
+                                    ("phase", List(&List(&Number))),
+                                ])),
+                            ),
+                            (
+                                "measured",
+                                Maybe(&Object(&[
+                                    ("frequency", List(&Number)),
+                                    ("magnitude", List(&Number)),
+                                    ("phase", List(&Number)),
+                                    ("coherence", List(&Number)),
+                                    ("deviation", List(&Number)),
+                                    ("pieces", Count),
+                                ])),
+                            ),
+                        ])),
+                    ),
+                ])),
+            ),
+            (
+                "responses",
+                List(&Object(&[
+                    ("input", Text),
+                    ("time_unit", Text),
+                    ("time", List(&Number)),
+                    ("steps", List(&RESPONSE)),
+                    ("pulses", List(&RESPONSE)),
+                ])),
+            ),
+            (
+                "static_curves",
+                List(&Object(&[
+                    ("input", Text),
+                    ("range", Text),
+                    ("others", List(&Object(&[("input", Text), ("value", Number)]))),
+                    ("u", List(&Number)),
+                    (
+                        "outputs",
+                        List(&Object(&[
+                            ("output", Text),
+                            ("y", List(&Maybe(&Number))),
+                            ("lower", List(&Maybe(&Number))),
+                            ("upper", List(&Maybe(&Number))),
+                            ("gain", List(&Maybe(&Number))),
+                        ])),
+                    ),
+                ])),
+            ),
+            (
+                "residuals",
+                List(&Object(&[
+                    ("output", Text),
+                    ("n", Count),
+                    ("mean", Number),
+                    ("std", Number),
+                    ("errors", List(&Number)),
+                    ("measured", List(&Number)),
+                    ("simulated", List(&Number)),
+                    (
+                        "histogram",
+                        Object(&[
+                            ("middle", List(&Number)),
+                            ("density", List(&Number)),
+                            ("normal", List(&Number)),
+                            ("beyond", Count),
+                        ]),
+                    ),
+                    (
+                        "spectrum",
+                        Maybe(&Object(&[("frequency", List(&Number)), ("power", List(&Number))])),
+                    ),
+                    ("autocorrelation", CORRELATION),
+                    (
+                        "cross",
+                        List(&Object(&[
+                            ("input", Text),
+                            ("first", Number),
+                            ("values", List(&Number)),
+                            ("bound", Number),
+                        ])),
+                    ),
+                    ("by_time", List(&COVERAGE_GROUP)),
+                    ("by_amplitude", List(&COVERAGE_GROUP)),
+                    ("by_region", Maybe(&List(&COVERAGE_GROUP))),
+                ])),
+            ),
+            (
+                "ahead",
+                List(&Object(&[
+                    ("horizon", Maybe(&Count)),
+                    ("fit_percent", List(&Maybe(&Number))),
+                ])),
+            ),
+            (
+                "widths",
+                List(&Object(&[
+                    ("output", Text),
+                    ("sample", List(&Count)),
+                    ("half_width", List(&Number)),
+                    ("extrapolated", Maybe(&List(&Flag))),
+                    (
+                        "parts",
+                        List(&Object(&[
+                            ("name", Text),
+                            ("mean", Number),
+                            ("where_wide", Number),
+                            ("share", List(&Number)),
+                        ])),
+                    ),
+                    ("calibration", Number),
+                    ("words", Text),
+                ])),
+            ),
+            (
+                "next",
+                Maybe(&Object(&[
+                    (
+                        "inputs",
+                        List(&Object(&[
+                            ("input", Text),
+                            (
+                                "parts",
+                                List(&Object(&[
+                                    ("from", Number),
+                                    ("to", Number),
+                                    ("share", Number),
+                                    ("width", Maybe(&Number)),
+                                    ("is_rare", Flag),
+                                    ("is_wide", Flag),
+                                ])),
+                            ),
+                        ])),
+                    ),
+                    (
+                        "frequencies",
+                        List(&Object(&[
+                            ("output", Text),
+                            ("from", Number),
+                            ("to", Number),
+                            ("coherence", Number),
+                        ])),
+                    ),
+                    ("words", List(&Text)),
+                ])),
+            ),
+            ("excite", Maybe(&Text)),
+            ("figures", Maybe(&Text)),
+            ("notes", List(&Text)),
+            ("out", Maybe(&Text)),
+        ]),
+    ),
     (&["completions", "bash"], Object(&[("shell", Text), ("script", Text)])),
     (
         &["man"],
@@ -828,6 +1118,11 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "out again seed model preset budget coverage epochs threads config",
     ),
     (&["bench", "table"], "format"),
+    (&["linearise"], "at out"),
+    (
+        &["analyse"],
+        "at amplitude data part excite excite-samples limit figures out input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
+    ),
     (&["completions"], ""),
     (&["man"], "out"),
     (&[], "version"),

@@ -89,6 +89,7 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Aligned<'_>], name: &str, 
         references: reference(coverage),
         log: false,
         y_range: Some([0.0, 102.0]),
+        ..LinesChart::default()
     }))
 }
 

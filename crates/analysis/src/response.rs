@@ -1,0 +1,229 @@
+//! Answers to steps and pulses of several sizes, with the model's band.
+
+use intervalid_model::Model;
+use serde::Serialize;
+
+use crate::error::{AnalysisError, Result};
+use crate::linearise::Linearisation;
+use crate::rest::{at_rest, step};
+use crate::step_map::StepMap;
+
+/// Sizes of steps in standard deviations of the input.
+const AMPLITUDES: [f64; 4] = [-1.0, 0.5, 1.0, 2.0];
+/// The answer is shown for so many of the slowest time constants.
+const TIME_CONSTANTS: f64 = 6.0;
+const SHORTEST: usize = 30;
+const LONGEST: usize = 2000;
+/// Where no pole decays.
+const WITHOUT_POLES: usize = 200;
+/// Part of the change within which an answer has settled.
+const SETTLED: f64 = 0.02;
+
+/// What the outputs do after a change of one input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Responses {
+    /// The input that changes.
+    pub input: String,
+    /// `s` or `samples`.
+    pub time_unit: &'static str,
+    /// From the change on.
+    pub time: Vec<f64>,
+    /// Steps: the input stays changed.
+    pub steps: Vec<Response>,
+    /// Pulses: the input is changed for one sample.
+    pub pulses: Vec<Response>,
+}
+
+/// One size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Response {
+    /// Change of the input, in its unit.
+    pub amplitude: f64,
+    /// One per output.
+    pub outputs: Vec<OutputResponse>,
+}
+
+/// One output.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OutputResponse {
+    /// Its name.
+    pub output: String,
+    /// Where it stood before.
+    pub rest: f64,
+    /// ŷ.
+    pub y: Vec<f64>,
+    /// Lower bounds, those of a simulation.
+    pub lower: Vec<f64>,
+    /// Upper bounds.
+    pub upper: Vec<f64>,
+    /// Least and greatest of the members; none of a single one.
+    pub members: Option<[Vec<f64>; 2]>,
+    /// What a step does to it.
+    pub figures: Option<StepFigures>,
+}
+
+/// A step's answer in numbers. Times are those of [`Responses`]; none where the answer does not get that far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StepFigures {
+    /// Change at the end per unit of the input.
+    pub gain: f64,
+    /// From 10 to 90 % of the change.
+    pub rise_time: Option<f64>,
+    /// Until it stays within 2 % of the change.
+    pub settling_time: Option<f64>,
+    /// Beyond the end, in percent of the change.
+    pub overshoot: f64,
+}
+
+impl Responses {
+    /// Steps and pulses of an input at the point of a linearisation. Without `amplitudes`, -1, ½, 1 and 2 standard deviations.
+    ///
+    /// # Errors
+    /// If the point is not steady, the model has no such input, an amplitude is zero or no number, or a run diverges.
+    pub fn new(model: &Model, linear: &Linearisation, input: usize, amplitudes: &[f64]) -> Result<Self> {
+        let map = StepMap::new(model)?;
+        let channel = linear.inputs.get(input).ok_or(AnalysisError::NoInputs)?;
+        let point = &linear.operating_point;
+        if !point.is_steady {
+            return Err(AnalysisError::Option {
+                option: "operating point",
+                found: "one that moves by itself".to_owned(),
+                expected: "a steady state: name inputs alone".to_owned(),
+            });
+        }
+        let scale = map.input_scales()[input];
+        let amplitudes = match amplitudes {
+            [] => AMPLITUDES.map(|share| rounded(share * scale.std)).to_vec(),
+            given => given.to_vec(),
+        };
+        if let Some(bad) = amplitudes.iter().find(|value| !value.is_finite() || **value == 0.0) {
+            return Err(AnalysisError::Option {
+                option: "amplitude",
+                found: bad.to_string(),
+                expected: "a number other than 0".to_owned(),
+            });
+        }
+        let length = length(linear);
+        let scales = map.output_scales();
+        let (start, before) = at_rest(model, point, &scales)?;
+        let answer = |amplitude: f64, lasts: usize| -> Result<Response> {
+            let mut simulator = start.clone();
+            let mut outputs: Vec<OutputResponse> = linear
+                .outputs
+                .iter()
+                .zip(&before)
+                .map(|(channel, sample)| OutputResponse {
+                    output: channel.name.clone(),
+                    rest: sample[1],
+                    y: Vec::with_capacity(length),
+                    lower: Vec::with_capacity(length),
+                    upper: Vec::with_capacity(length),
+                    members: None,
+                    figures: None,
+                })
+                .collect();
+            let mut normalised = Vec::new();
+            for k in 0..length {
+                let mut inputs = point.inputs.clone();
+                inputs[input] += if k < lasts { amplitude } else { 0.0 };
+                for (output, [lower, y, upper]) in outputs.iter_mut().zip(step(&mut simulator, &inputs)?) {
+                    output.lower.push(lower);
+                    output.y.push(y);
+                    output.upper.push(upper);
+                }
+                let now = inputs
+                    .iter()
+                    .zip(map.input_scales())
+                    .map(|(value, scale)| scale.to_normalised(*value));
+                normalised.push(now.collect::<Vec<f64>>());
+            }
+            if map.members.len() > 1 {
+                let runs = map.run((&point.normalised_inputs, &point.own), &normalised);
+                for (index, output) in outputs.iter_mut().enumerate() {
+                    output.members = Some(spread(&runs, index, |value| scales[index].to_physical(value)));
+                }
+            }
+            if lasts >= length {
+                for output in &mut outputs {
+                    output.figures = figures(output, amplitude, linear.step());
+                }
+            }
+            Ok(Response { amplitude, outputs })
+        };
+        Ok(Self {
+            input: channel.name.clone(),
+            time_unit: linear.time_unit,
+            time: (0..length).map(|k| k as f64 * linear.step()).collect(),
+            steps: amplitudes
+                .iter()
+                .map(|amplitude| answer(*amplitude, length))
+                .collect::<Result<_>>()?,
+            pulses: amplitudes
+                .iter()
+                .map(|amplitude| answer(*amplitude, 1))
+                .collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn length(linear: &Linearisation) -> usize {
+    let slowest = linear
+        .poles
+        .iter()
+        .filter_map(|pole| pole.time_constant)
+        .fold(0.0, f64::max);
+    let delay = linear.channels.iter().map(|channel| channel.delay).max().unwrap_or(0);
+    match slowest > 0.0 && linear.is_stable {
+        true => ((TIME_CONSTANTS * slowest / linear.step()) as usize + 2 * delay).clamp(SHORTEST, LONGEST),
+        false => WITHOUT_POLES,
+    }
+}
+
+/// Least and greatest of the members' runs.
+fn spread(runs: &[Vec<Vec<f64>>], output: usize, physical: impl Fn(f64) -> f64) -> [Vec<f64>; 2] {
+    let steps = runs.first().map_or(0, Vec::len);
+    let of = |pick: fn(f64, f64) -> f64, start: f64| {
+        (0..steps)
+            .map(|k| runs.iter().map(|run| physical(run[k][output])).fold(start, pick))
+            .collect()
+    };
+    [of(f64::min, f64::INFINITY), of(f64::max, f64::NEG_INFINITY)]
+}
+
+/// Two significant digits: steps are named in legends.
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 10.0_f64.powf(value.abs().log10().floor() - 1.0);
+    (value / unit).round() * unit
+}
+
+fn figures(response: &OutputResponse, amplitude: f64, step: f64) -> Option<StepFigures> {
+    let end = *response.y.last()?;
+    let change = end - response.rest;
+    // An input that does not reach an output leaves rounding errors.
+    let largest = response
+        .y
+        .iter()
+        .fold(0.0, |most: f64, y| most.max((y - response.rest).abs()));
+    if largest <= 1e-9 * (1.0 + response.rest.abs()) || change.abs() < 1e-3 * largest {
+        return None;
+    }
+    let share = |y: &f64| (y - response.rest) / change;
+    let first = |level: f64| response.y.iter().position(|y| share(y) >= level);
+    let last_outside = response.y.iter().rposition(|y| (share(y) - 1.0).abs() > SETTLED);
+    // At the very end an answer that still moves looks settled.
+    let settled = last_outside.map_or(0, |index| index + 1);
+    let is_settled = settled + response.y.len() / 10 < response.y.len();
+    let most = response.y.iter().map(share).fold(1.0, f64::max);
+    Some(StepFigures {
+        gain: change / amplitude,
+        rise_time: first(0.9)
+            .zip(first(0.1))
+            .filter(|_| is_settled)
+            .map(|(end, start)| (end - start) as f64 * step),
+        settling_time: is_settled.then_some(settled as f64 * step),
+        overshoot: 100.0 * (most - 1.0),
+    })
+}

@@ -1,0 +1,343 @@
+//! `intervalid analyse`.
+
+use std::path::{Path, PathBuf};
+
+use intervalid_analysis::{
+    AheadFit, AnalysisError, Excitation, FrequencyResponse, Linearisation, NextRecording, PointRequest, Residuals,
+    Responses, StaticCurve, WidthShares, excitation, fits_ahead, input_limits, next_recording, residuals, width_shares,
+};
+use intervalid_data::quote_csv;
+use intervalid_figure::Style;
+use intervalid_model::Model;
+use intervalid_report::{AnalysisReport, analysis_page};
+use serde::Serialize;
+
+use super::linearise;
+use super::load::{Simulation, model, model_file, simulate};
+use crate::args::{AnalyseArgs, DataArgs, GlobalArgs};
+use crate::error::Failure;
+use crate::format::{percent, significant, table};
+use crate::output::Output;
+use crate::path_text;
+use crate::plot::write_both;
+use crate::write::{OutFile, OutFolder, refuse_file, refuse_replacing};
+
+/// The JSON object.
+#[derive(Serialize)]
+struct Report<'a> {
+    model: intervalid_model::ModelKind,
+    dataset: Option<&'a str>,
+    linearisation: &'a Linearisation,
+    frequency_response: &'a Option<FrequencyResponse>,
+    responses: &'a [Responses],
+    static_curves: &'a [StaticCurve],
+    residuals: &'a [Residuals],
+    ahead: &'a [AheadFit],
+    widths: &'a [WidthShares],
+    next: &'a Option<NextRecording>,
+    notes: &'a [String],
+    #[serde(serialize_with = "path_text::maybe")]
+    excite: Option<PathBuf>,
+    #[serde(serialize_with = "path_text::maybe")]
+    figures: Option<PathBuf>,
+    #[serde(serialize_with = "path_text::maybe")]
+    out: Option<PathBuf>,
+}
+
+/// All that was found.
+struct Views {
+    linear: Linearisation,
+    frequency: Option<FrequencyResponse>,
+    responses: Vec<Responses>,
+    curves: Vec<StaticCurve>,
+    residuals: Vec<Residuals>,
+    ahead: Vec<AheadFit>,
+    widths: Vec<WidthShares>,
+    next: Option<NextRecording>,
+    proposal: Option<Excitation>,
+    notes: Vec<String>,
+}
+
+/// Looks at a model from all sides; a page shows them.
+pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    let file = |path: &Option<PathBuf>, option: &str| -> Result<Option<OutFile>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        let source = model_file(&args.model)?;
+        refuse_replacing(option, path, args.data.iter().map(Path::new).chain([source.as_path()]))?;
+        Ok(Some(OutFile::open(path, option)?))
+    };
+    let (out, excite) = (file(&args.out, "--out")?, file(&args.excite, "--excite")?);
+    args.figures.as_deref().map(refuse_file).transpose()?;
+    let model = model(&args.model, output)?;
+    // The point is found before a long record is read: what cannot be looked at is refused at once.
+    let request = PointRequest {
+        values: args.at.clone(),
+    };
+    let linear = output.working("linearising", || Linearisation::new(&model, &request))?;
+    let simulation = match args.data.is_empty() {
+        true => None,
+        false => {
+            let data = DataArgs {
+                data: args.data.clone(),
+                options: args.options.clone(),
+            };
+            let found = output.working("simulating", || {
+                simulate((&args.model, &model), &data, (args.part, None), global, output)
+            })?;
+            Some(found)
+        }
+    };
+    let views = output.working("analysing", || views(&model, linear, simulation.as_ref(), args))?;
+    if out.is_some() || args.figures.is_some() {
+        let page = analysis_page(&AnalysisReport {
+            model: &model,
+            dataset: simulation.as_ref().map(|simulation| &simulation.dataset),
+            linear: &views.linear,
+            frequency: views.frequency.as_ref(),
+            responses: &views.responses,
+            curves: &views.curves,
+            residuals: &views.residuals,
+            ahead: &views.ahead,
+            widths: &views.widths,
+            next: views.next.as_ref(),
+            notes: &views.notes,
+        })?;
+        if let Some(out) = &out {
+            out.write(page.to_html()?.as_bytes())?;
+        }
+        if let Some(folder) = &args.figures {
+            let folder = OutFolder::open(folder, &[])?;
+            for (name, figure) in page.pictures(&Style::default())? {
+                write_both(&folder, &name, &figure)?;
+            }
+        }
+    }
+    if let (Some(file), Some(proposal)) = (&excite, &views.proposal) {
+        file.write(excitation_csv(&views.linear, proposal).as_bytes())?;
+    }
+    if output.is_json() {
+        return output.json(&Report {
+            model: model.kind(),
+            dataset: simulation.as_ref().map(|simulation| simulation.dataset.name()),
+            linearisation: &views.linear,
+            frequency_response: &views.frequency,
+            responses: &views.responses,
+            static_curves: &views.curves,
+            residuals: &views.residuals,
+            ahead: &views.ahead,
+            widths: &views.widths,
+            next: &views.next,
+            notes: &views.notes,
+            excite: args.excite.clone(),
+            figures: args.figures.clone(),
+            out: args.out.clone(),
+        });
+    }
+    print(&views, output)?;
+    if let Some(path) = &args.figures {
+        output.story(format_args!("Charts written to {}", path.display()))?;
+    }
+    if let Some(path) = &args.excite {
+        output.story(format_args!("Excitation written to {}", path.display()))?;
+    }
+    if let Some(path) = &args.out {
+        output.story(format_args!("Written to {}: open it in a browser", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Views that a model cannot have are told of, the others shown.
+fn views(
+    model: &Model,
+    linear: Linearisation,
+    simulation: Option<&Simulation>,
+    args: &AnalyseArgs,
+) -> Result<Views, Failure> {
+    let mut notes = linear.notes();
+    let dataset = simulation.map(|simulation| &simulation.dataset);
+    let inputs = linear.inputs.len();
+    let frequency = match FrequencyResponse::new(&linear, dataset) {
+        Ok(found) => Some(found),
+        Err(AnalysisError::NoInputs) => {
+            notes.push("The model has no inputs: there is no response to show.".to_owned());
+            None
+        }
+        Err(error @ AnalysisError::TooShort { .. }) => {
+            notes.push(format!("What the data show without a model is left out: {error}."));
+            Some(FrequencyResponse::new(&linear, None)?)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut responses = Vec::new();
+    let mut curves = Vec::new();
+    for input in 0..inputs {
+        curves.push(StaticCurve::new(model, input, dataset)?);
+        match linear.operating_point.is_steady && linear.is_stable {
+            true => responses.push(Responses::new(model, &linear, input, &args.amplitude)?),
+            false if input == 0 => {
+                notes.push(
+                    "Steps and pulses start from a stable steady state; there is none here, so they are left out."
+                        .to_owned(),
+                );
+            }
+            false => {}
+        }
+    }
+    let limits = input_limits(&linear, &model.interface().normaliser.inputs, dataset, &args.limit)?;
+    let (mut errors, mut ahead, mut widths, mut next) = (Vec::new(), Vec::new(), Vec::new(), None);
+    if let Some(Simulation {
+        dataset, part, bands, ..
+    }) = simulation
+    {
+        errors = residuals(model, dataset, bands)?;
+        ahead = fits_ahead(model, dataset, part)?;
+        widths = width_shares(model, dataset, bands)?;
+        next = Some(next_recording(&linear, frequency.as_ref(), (dataset, bands), &limits));
+        if let Some(found) = simulation.and_then(Simulation::diverged) {
+            notes.push(format!("{found}."));
+        }
+    }
+    let proposal = match (&args.excite, &frequency) {
+        (None, _) => None,
+        (Some(_), None) => return Err(AnalysisError::NoInputs.into()),
+        (Some(_), Some(response)) => Some(excitation(
+            &linear,
+            response,
+            next.as_ref(),
+            &limits,
+            args.excite_samples,
+        )?),
+    };
+    Ok(Views {
+        linear,
+        frequency,
+        responses,
+        curves,
+        residuals: errors,
+        ahead,
+        widths,
+        next,
+        proposal,
+        notes,
+    })
+}
+
+/// A column per input.
+fn excitation_csv(linear: &Linearisation, proposal: &Excitation) -> String {
+    let names: Vec<String> = linear
+        .inputs
+        .iter()
+        .map(|channel| quote_csv(&channel.name).into_owned())
+        .collect();
+    let mut text = names.join(",") + "\n";
+    for sample in 0..proposal.columns.first().map_or(0, Vec::len) {
+        let cells: Vec<String> = proposal
+            .columns
+            .iter()
+            .map(|column| significant(column[sample], 6))
+            .collect();
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn print(views: &Views, output: &Output) -> Result<(), Failure> {
+    linearise::print(&views.linear, output)?;
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| significant(value, 4));
+    if !views.responses.is_empty() {
+        output.heading("steps")?;
+        let rows = views.responses.iter().flat_map(|found| {
+            let each = found
+                .steps
+                .iter()
+                .flat_map(|step| step.outputs.iter().map(move |answer| (step.amplitude, answer)));
+            each.map(|(amplitude, answer)| {
+                let figures = answer.figures;
+                vec![
+                    found.input.clone(),
+                    significant(amplitude, 3),
+                    answer.output.clone(),
+                    number(figures.map(|figures| figures.gain)),
+                    number(figures.and_then(|figures| figures.rise_time)),
+                    number(figures.and_then(|figures| figures.settling_time)),
+                    figures.map_or_else(|| "-".to_owned(), |figures| format!("{:.1} %", figures.overshoot)),
+                ]
+            })
+        });
+        let unit = views.linear.time_unit;
+        let (rise, settling) = (format!("rise ({unit})"), format!("settling ({unit})"));
+        let header = ["input", "step", "output", "gain", &rise, &settling, "overshoot"];
+        output.result(table(&header, &[1, 3, 4, 5, 6], rows))?;
+    }
+    if !views.residuals.is_empty() {
+        output.heading("errors")?;
+        let rows = views.residuals.iter().map(|found| {
+            let (beyond, total) = found.autocorrelation.beyond();
+            let cross: Vec<String> = (found.cross.iter())
+                .map(|cross| {
+                    let (beyond, total) = cross.correlation.beyond();
+                    format!("{} {beyond} of {total}", cross.input)
+                })
+                .collect();
+            let worst = found
+                .by_time
+                .iter()
+                .filter_map(|group| group.inside)
+                .fold(1.0, f64::min);
+            vec![
+                found.output.clone(),
+                found.n.to_string(),
+                significant(found.mean, 4),
+                significant(found.std, 4),
+                format!("{beyond} of {total}"),
+                percent(worst),
+                cross.join(", "),
+            ]
+        });
+        let header = [
+            "output",
+            "n",
+            "mean",
+            "std",
+            "own lags beyond",
+            "worst tenth inside",
+            "lags of inputs beyond",
+        ];
+        output.result(table(&header, &[1, 2, 3, 4, 5], rows))?;
+    }
+    if !views.ahead.is_empty() {
+        output.heading("fit by samples ahead")?;
+        let rows = views.ahead.iter().map(|fit| {
+            let label = fit
+                .horizon
+                .map_or_else(|| "free run".to_owned(), |horizon| horizon.to_string());
+            let fits = fit
+                .fit_percent
+                .iter()
+                .map(|fit| fit.map_or_else(|| "-".to_owned(), |fit| format!("{fit:.1} %")));
+            std::iter::once(label).chain(fits).collect()
+        });
+        let names: Vec<&str> = views
+            .linear
+            .outputs
+            .iter()
+            .map(|channel| channel.name.as_str())
+            .collect();
+        let header: Vec<&str> = std::iter::once("ahead").chain(names).collect();
+        output.result(table(&header, &(1..header.len()).collect::<Vec<_>>(), rows))?;
+    }
+    for found in &views.widths {
+        output.story(&found.words)?;
+    }
+    for words in views.next.iter().flat_map(|next| &next.words) {
+        output.story(words)?;
+    }
+    for words in views.proposal.iter().flat_map(|proposal| &proposal.words) {
+        output.story(words)?;
+    }
+    for note in views.notes.iter().filter(|note| !views.linear.notes().contains(note)) {
+        output.story(note)?;
+    }
+    Ok(())
+}
