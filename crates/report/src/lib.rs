@@ -10,12 +10,14 @@
 //! | [`compare_page`] | the pages of several fits |
 //! | [`study_page`] | the folder of a study |
 
+pub mod assets;
 mod chart;
 mod check;
 mod column;
 mod compare;
 mod error;
 mod fit;
+pub mod folder;
 mod page;
 mod study;
 mod table;

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::assets;
 use crate::compare::CompareContent;
 use crate::error::{ReportError, Result};
 use crate::fit::FitContent;
@@ -33,17 +34,14 @@ const TEMPLATES: [(&str, &str); 5] = [
 
 /// In the order they run.
 const SCRIPTS: [&str; 5] = [
-    include_str!("../assets/uplot/uPlot.iife.min.js"),
-    include_str!("../assets/theme.js"),
-    include_str!("../assets/charts.js"),
+    assets::UPLOT_SCRIPT,
+    assets::THEME_SCRIPT,
+    assets::CHARTS_SCRIPT,
     include_str!("../assets/drawn.js"),
     include_str!("../assets/page.js"),
 ];
 
-const STYLES: [&str; 2] = [
-    include_str!("../assets/uplot/uPlot.min.css"),
-    include_str!("../assets/report.css"),
-];
+const STYLES: [&str; 2] = [assets::UPLOT_STYLE, assets::STYLE];
 
 /// A page before it is written: everything it shows, as data.
 ///

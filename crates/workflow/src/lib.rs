@@ -27,6 +27,7 @@
 mod baseline;
 mod error;
 mod outcome;
+mod plan;
 mod record;
 mod request;
 mod settings;
@@ -36,6 +37,7 @@ mod train;
 pub use baseline::Baseline;
 pub use error::{Result, WorkflowError};
 pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
+pub use plan::{Past, Plan, PlanLabel};
 pub use record::{RecordRequest, SplitSource, check_data_dir};
 pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
