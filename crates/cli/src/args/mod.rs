@@ -12,6 +12,7 @@ mod fit;
 mod model;
 mod report;
 mod shell;
+mod studio;
 mod study;
 
 pub(crate) use data::{DataArgs, DataOptions, column_names};
@@ -20,6 +21,7 @@ pub(crate) use fit::FitArgs;
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use studio::StudioArgs;
 pub(crate) use study::{FiguresArgs, MergeArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 
 const EXAMPLES: &str = "\
@@ -32,6 +34,7 @@ Examples:
   intervalid report pump                     the page of the fit, in a browser
   intervalid predict pump new.csv            simulate new inputs with it
   intervalid export pump --to c --out p.c    its step for a controller
+  intervalid studio plant                    all of it in a browser
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written. 3: a requirement of yours was not met.";
@@ -118,6 +121,8 @@ pub(crate) enum Command {
     /// Many fits at once: run a study, look at it
     #[command(subcommand, after_help = study::EXAMPLES)]
     Study(StudyCommand),
+    /// Recordings, fits and simulations in a browser, served on this machine
+    Studio(StudioArgs),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands

@@ -13,6 +13,7 @@ mod load;
 mod man;
 mod predict;
 mod report;
+mod studio;
 mod study;
 
 use crate::args::{Cli, Command, DataCommand};
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(args, global, output),
         Command::Export(args) => export::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Studio(args) => studio::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Study(command) => study::run(command, data_dir(global).as_deref(), output),

@@ -264,6 +264,7 @@ pages! {
     reproducing_the_paper: "reproducing-the-paper.md",
     deploy: "deploy.md",
     cluster: "cluster.md",
+    studio: "studio.md",
 }
 
 #[test]

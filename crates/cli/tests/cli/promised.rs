@@ -427,6 +427,12 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     ),
 ];
 
+/// Commands that run until they are stopped; their object comes when they are ready.
+pub(crate) const SERVERS: &[(&[&str], Shape)] = &[(
+    &["studio", "workspace", "--no-open"],
+    Object(&[("url", Text), ("address", Text), ("port", Count), ("folder", Text)]),
+)];
+
 /// Long options of every command, but for those that every command has.
 pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["data", "list"], ""),
@@ -457,6 +463,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["study", "status"], ""),
     (&["study", "table"], "format"),
     (&["study", "figures"], "out"),
+    (&["studio"], "port listen no-open threads"),
     (&["completions"], ""),
     (&["man"], "out"),
     (&[], "version"),
