@@ -34,7 +34,6 @@ pub(crate) struct App {
 const AT_WORK: usize = 4;
 
 impl App {
-    #[expect(clippy::too_many_arguments, reason = "the one place where all parts meet")]
     pub(crate) fn new(
         access: Access,
         limits: Limits,

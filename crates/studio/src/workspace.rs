@@ -13,7 +13,7 @@ use crate::error::{Result, StudioError};
 
 /// What the studio keeps for itself.
 const OWN: &str = ".intervalid-studio";
-/// Names of that are longer are refused.
+/// Longer names are refused.
 const LONGEST_NAME: usize = 120;
 /// More entries than this are not listed.
 const MOST_LISTED: usize = 1000;

@@ -26,7 +26,7 @@ fn data_show() {
 
 #[test]
 fn verbs_of_models() {
-    for verb in ["fit", "predict", "evaluate", "explain", "compare", "report"] {
+    for verb in ["fit", "predict", "evaluate", "explain", "compare", "report", "studio"] {
         let text = Folder::new().transcript(&[verb, "--help"]);
         assert!(text.contains("Examples:"), "{verb} shows examples");
         insta::with_settings!({ snapshot_suffix => verb }, { assert_snapshot!("verb", text) });
