@@ -9,6 +9,7 @@ const controls = make("form", { "aria-label": "What is shown" });
 const chart = make("div", { id: "overlay" });
 const scores = make("div", {});
 const shown = new Set();
+let known = null;
 const wish = { data: null, part: "test", output: 0 };
 
 function build() {
@@ -61,7 +62,10 @@ function showTable() {
 
 function showControls(outputs) {
   const records = state.records.map(({ id }) => [id, id]);
-  if (!records.some(([id]) => id === wish.data)) wish.data = state.data ?? records[0]?.[0] ?? null;
+  // The recording that a fit on show was made from says most about it.
+  const home = state.fits.find((fit) => shown.has(fit.name))?.dataset;
+  const own = state.records.find(({ id }) => id === home || id.replace(/\.[^.]*$/, "") === home);
+  if (!records.some(([id]) => id === wish.data)) wish.data = own?.id ?? state.data ?? records[0]?.[0] ?? null;
   const data = select(records, wish.data, { onchange: () => { wish.data = data.value; showOverlay(); } });
   const part = select([["test", "test part"], ["all", "whole record"]], wish.part, { onchange: () => { wish.part = part.value; showOverlay(); } });
   const output = outputs && outputs.length > 1 ? select(outputs.map((name, index) => [index, name]), wish.output, { onchange: () => { wish.output = Number(output.value); showOverlay(); } }) : null;
@@ -115,8 +119,10 @@ const showOverlay = attempt(async () => {
 });
 
 function refresh() {
-  // The newest fits are what somebody wants to see first.
-  if (!shown.size) state.fits.slice(-2).forEach((fit) => { if (!fit.problem) shown.add(fit.name); });
+  // The newest fits are what somebody wants to see.
+  const fresh = known ? state.fits.filter((fit) => !known.has(fit.name)) : state.fits.slice(-2);
+  fresh.filter((fit) => !fit.problem && shown.size < 6).forEach((fit) => shown.add(fit.name));
+  known = new Set(state.fits.map((fit) => fit.name));
   showTable();
   if (!panel.hidden) showOverlay();
 }

@@ -75,8 +75,9 @@ function roleOf(column) {
   const is = (name) => name === column || column.startsWith(`${name} [`);
   const channel = view.summary?.channels.find(({ name }) => is(name));
   if (channel) return channel.role;
-  if ((outputs || []).some(is)) return "output";
-  if ((inputs || []).some(is)) return "input";
+  // A file that could not be read: as it was asked for, by the names that are taken by default where nothing was.
+  if (outputs ? outputs.some(is) : /^y\d*( \[|$)/.test(column)) return "output";
+  if (inputs ? inputs.some(is) : /^u\d*( \[|$)/.test(column)) return "input";
   if (experiment === column) return "experiment";
   if (time === column || (time === null && column === view.time_column)) return "time";
   return "none";

@@ -1,6 +1,6 @@
 // Steps, theme and the stream of events.
 import { refreshFits, refreshRecords, state, tell } from "./api.js";
-import { say } from "./dom.js";
+import { fill, say } from "./dom.js";
 import { redrawAll } from "./plot.js";
 import "./data.js";
 import "./fit.js";
@@ -26,7 +26,11 @@ function open(name) {
 }
 
 tabs.forEach((tab, index) => {
-  tab.addEventListener("click", () => open(tab.getAttribute("aria-controls")));
+  tab.addEventListener("click", () => {
+    // What was said was about the step before.
+    fill(document.getElementById("said"));
+    open(tab.getAttribute("aria-controls"));
+  });
   tab.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;

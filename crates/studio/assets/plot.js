@@ -3,6 +3,14 @@ import { make } from "./dom.js";
 
 const live = new Set();
 
+// A key says values at the cursor; without one there are none.
+const idle = {
+  hooks: {
+    ready: (u) => u.root.classList.add("idle"),
+    setCursor: (u) => u.root.classList.toggle("idle", u.cursor.left < 0 || u.cursor.idx === null || u.cursor.idx === undefined),
+  },
+};
+
 // `plots`: title, y label and series of each; `load(from, to, pixels)` gives { x, data }, data[plot][series]; `extent`: all samples;
 // `step`: seconds per sample or 1; `marks(from, to)`: vertical lines in samples.
 export function linked(box, { plots, load, extent, step, label, height = 150, marks = () => [] }) {
@@ -51,12 +59,13 @@ export function linked(box, { plots, load, extent, step, label, height = 150, ma
         height: (plot.height || height) + (isLast ? 40 : 0),
         scales: { x: { time: false } },
         legend: { show: Boolean(plot.legend) },
+        plugins: [idle],
         cursor: { drag: { x: true, y: false, setScale: false }, sync: { key, setSeries: false } },
         axes: [
           charts.axis(isLast ? (step === 1 ? "sample" : "time [s]") : null, isLast ? { size: 30 } : { size: 6, values: () => [] }),
           charts.verticalAxis(null, { size: 62 }),
         ],
-        series: [{ label: "x", value: (_, raw) => raw === null || raw === undefined ? "" : charts.number(raw) }].concat(plot.series.map((series, number) => ({
+        series: [{ label: step === 1 ? "sample" : "time", value: (_, raw) => raw === null || raw === undefined ? "" : charts.number(raw) }].concat(plot.series.map((series, number) => ({
           label: series.label,
           class: series.edge ? "edge" : undefined,
           stroke: series.colour ? series.colour() : theme.series(number),

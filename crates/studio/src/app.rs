@@ -70,7 +70,11 @@ impl App {
             work(&app)
         });
         match done.await {
-            Ok(result) => result,
+            // The folder is known; only what is in it tells something.
+            Ok(result) => result.map_err(|error| ApiError {
+                message: error.message.replace(&format!("{}/", self.workspace.text()), ""),
+                ..error
+            }),
             Err(error) if error.is_panic() => Err(ApiError::internal(
                 "the program made a mistake; its terminal has the details",
             )),
