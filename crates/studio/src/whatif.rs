@@ -59,7 +59,7 @@ impl App {
         if interface.inputs.is_empty() {
             return Err(ApiError::bad("this model has no inputs, so there is nothing to draw"));
         }
-        if samples < 2 || samples > MOST_SAMPLES || asked.inputs.iter().any(|input| input.len() != samples) {
+        if !(2..=MOST_SAMPLES).contains(&samples) || asked.inputs.iter().any(|input| input.len() != samples) {
             return Err(ApiError::bad(format!(
                 "{samples} samples: expected 2 to {MOST_SAMPLES}, as many for every input"
             )));
