@@ -37,7 +37,7 @@ impl BenchRequest {
     /// protocol allows.
     pub fn fit(&self, protocol: &Protocol) -> Result<FitRequest> {
         let mut settings = self.settings.clone();
-        let is_search = matches!(FitRequest::new(&settings, "")?, FitRequest::Search(_));
+        let is_search = matches!(FitRequest::new(&settings, "")?, FitRequest::Search(..));
         if self.budget.is_some() && !is_search {
             return Err(WorkflowError::BudgetWithoutSearch.into());
         }
@@ -49,7 +49,7 @@ impl BenchRequest {
         let request = FitRequest::new(&settings, "")?;
         let (given, initial) = match &request {
             FitRequest::One { config, .. } => ((!config.lag_search).then_some(config.lags), config.initial),
-            FitRequest::Search(config) => (config.lags, config.initial()),
+            FitRequest::Search(config, _) => (config.lags, config.initial()),
         };
         let known = match (given, initial) {
             (Some(lags), initial) => HistoryNeeds::new(lags, initial).outputs,
@@ -72,7 +72,7 @@ impl BenchRequest {
             .and_then(|seed| seed.as_u64());
         let asked = match &request {
             FitRequest::One { config, .. } => format!("{}, preset paper", config.model),
-            FitRequest::Search(config) => config
+            FitRequest::Search(config, _) => config
                 .model
                 .map_or_else(|| "auto".to_owned(), |model| model.to_string()),
         };

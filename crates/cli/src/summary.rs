@@ -4,6 +4,7 @@ use std::path::Path;
 
 use intervalid_data::Channel;
 use intervalid_model::{CWC_ETA, Evaluation, Metrics};
+use intervalid_report::folder::REPORT;
 use intervalid_report::{independent_share, metric_texts, reading};
 use intervalid_search::SearchInfo;
 use intervalid_workflow::{Extrapolation, FitMetrics, FitOutcome};
@@ -11,7 +12,6 @@ use intervalid_workflow::{Extrapolation, FitMetrics, FitOutcome};
 use crate::error::Failure;
 use crate::format::{count, percent, significant, table};
 use crate::output::Output;
-use crate::pages::REPORT;
 
 /// What a fit gave, and where it is.
 pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(), Failure> {

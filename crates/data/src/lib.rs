@@ -61,12 +61,13 @@ pub use excitation::excitation_order;
 pub use intervalid_files::replace_file;
 pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags};
 pub use lags::{InitialState, Lags};
-pub use load::{DATA_DIR_VARIABLE, available_names, load};
+pub use load::{DATA_DIR_VARIABLE, available_names, columns, load};
 pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use quote_csv::quote_csv;
 pub use read::{
-    Decimal, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable, read, read_mat_arrays,
+    Decimal, EXTENSIONS, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable, is_time_name, read,
+    read_mat_arrays,
 };
 pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};

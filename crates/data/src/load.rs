@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalogue::{CATALOGUE, KnownDataset, known_dataset};
 use crate::dataset::Dataset;
-use crate::error::{DataError, FileProblem};
+use crate::error::{DataError, FileError, FileProblem};
 use crate::read::{ReadOptions, Source, closest, read_sources};
 
 /// Environment variable that names the folder of further data sets.
@@ -49,6 +49,37 @@ pub fn load<S: AsRef<str>>(data: &[S], data_dir: Option<&Path>, options: &ReadOp
         return Ok(dataset);
     }
     Ok(dataset.with_units(&[known.input.1], &[known.output.1]))
+}
+
+/// A name that no column has: asking for it ends every reader right after the names of the columns.
+const NO_COLUMN: &str = "\0";
+
+/// Names of the columns of a file, or of a data set by its name, as the file has them. No sample is read.
+///
+/// # Errors
+/// As [`load`]: of the file and its header.
+///
+/// ```
+/// let names = intervalid_data::columns("hair-dryer", None, &Default::default())?;
+/// assert_eq!(names, ["u", "y"]);
+/// # Ok::<(), intervalid_data::DataError>(())
+/// ```
+pub fn columns(data: &str, data_dir: Option<&Path>, options: &ReadOptions) -> Result<Vec<String>, DataError> {
+    let options = ReadOptions {
+        inputs: Some(Vec::new()),
+        outputs: Some(vec![NO_COLUMN.to_owned()]),
+        experiment: None,
+        time: Some(String::new()),
+        ..options.clone()
+    };
+    match load(&[data], data_dir, &options) {
+        Err(DataError::File(FileError {
+            problem: FileProblem::MissingColumn { available, .. },
+            ..
+        })) => Ok(available),
+        Err(error) => Err(error),
+        Ok(_) => Ok(vec![NO_COLUMN.to_owned()]),
+    }
 }
 
 /// Names that [`load`] accepts: those compiled in and the `.csv` files of the data folder, sorted, with `-` for `_`.

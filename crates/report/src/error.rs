@@ -3,6 +3,7 @@
 use intervalid_figure::FigureError;
 use intervalid_model::ModelError;
 use intervalid_study::StudyError;
+use intervalid_workflow::WorkflowError;
 
 /// `Result` with this crate's error.
 pub type Result<T, E = ReportError> = std::result::Result<T, E>;
@@ -45,6 +46,15 @@ pub enum ReportError {
     /// A model cannot be evaluated.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// Settings cannot be written.
+    #[error(transparent)]
+    Settings(#[from] WorkflowError),
+    /// A configuration has no form as TOML.
+    #[error("the settings cannot be written: {0}")]
+    Toml(#[from] toml::ser::Error),
+    /// Results cannot be written as JSON.
+    #[error("the results cannot be written as JSON: {0}")]
+    Write(serde_json::Error),
     /// A study cannot be read.
     #[error(transparent)]
     Study(#[from] StudyError),

@@ -14,6 +14,7 @@
 //! | [`monitor_page`] | what a monitor says of a model in use |
 
 mod analysis;
+pub mod assets;
 mod card;
 mod chart;
 mod check;
@@ -21,6 +22,7 @@ mod column;
 mod compare;
 mod error;
 mod fit;
+pub mod folder;
 mod monitor;
 mod page;
 mod study;

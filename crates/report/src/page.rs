@@ -11,6 +11,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::analysis::AnalysisContent;
+use crate::assets;
 use crate::card::Card;
 use crate::compare::CompareContent;
 use crate::error::{ReportError, Result};
@@ -39,17 +40,14 @@ const TEMPLATES: [(&str, &str); 8] = [
 
 /// In the order they run.
 const SCRIPTS: [&str; 5] = [
-    include_str!("../assets/uplot/uPlot.iife.min.js"),
-    include_str!("../assets/theme.js"),
-    include_str!("../assets/charts.js"),
+    assets::UPLOT_SCRIPT,
+    assets::THEME_SCRIPT,
+    assets::CHARTS_SCRIPT,
     include_str!("../assets/drawn.js"),
     include_str!("../assets/page.js"),
 ];
 
-const STYLES: [&str; 2] = [
-    include_str!("../assets/uplot/uPlot.min.css"),
-    include_str!("../assets/report.css"),
-];
+const STYLES: [&str; 2] = [assets::UPLOT_STYLE, assets::STYLE];
 
 /// A page before it is written: everything it shows, as data.
 ///

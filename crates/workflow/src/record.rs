@@ -96,6 +96,30 @@ impl RecordRequest {
         }
     }
 
+    /// Files and names as given.
+    #[must_use]
+    pub fn data(&self) -> &[String] {
+        &self.data
+    }
+
+    /// The folder in which names are looked up, if one was given.
+    #[must_use]
+    pub fn data_dir(&self) -> Option<&Path> {
+        self.data_dir.as_deref()
+    }
+
+    /// How the files are read.
+    #[must_use]
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    /// Files that are the test part as a whole.
+    #[must_use]
+    pub fn test(&self) -> &[String] {
+        &self.test
+    }
+
     /// Name in the catalogue; empty for a user's own record.
     #[must_use]
     pub fn known_name(&self) -> &'static str {

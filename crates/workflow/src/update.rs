@@ -3,6 +3,7 @@
 use intervalid_data::{Dataset, Part, Segment, Split};
 use intervalid_model::{Evaluation, Model, ModelError, TrainInfo, evaluate, refit};
 
+use crate::band::BandRequest;
 use crate::error::Result;
 use crate::request::FitRequest;
 use crate::train::{TrainOptions, Trained, Training};
@@ -85,6 +86,7 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
     // Before the work: data that cannot be judged need no training.
     let old_test = judged(model)?;
     let (fitted, info) = refit(model, dataset, &split, options.control)?;
+    let fitted = fitted.with_output_ranges(model.interface().output_ranges.clone())?;
     let fitted = match fitted.recalibrated(dataset, &split.validation, 1.0) {
         Ok(scaled) => scaled.model,
         Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. }) => fitted,
@@ -109,6 +111,7 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
         request: FitRequest::One {
             config: Box::new(model.config().clone()),
             calibrate: false,
+            band: BandRequest::default(),
         },
         model: model.clone(),
         training: Training::One(info),

@@ -27,6 +27,8 @@ fn calibrated(model: Model, floor: f64) -> Model {
         cuts: 0,
         cut_coverage: Vec::new(),
         expected: None,
+        levels: Vec::new(),
+        renewal: None,
     };
     model.calibrated(Some(calibration)).unwrap()
 }

@@ -16,6 +16,7 @@ mod life;
 mod model;
 mod report;
 mod shell;
+mod studio;
 mod study;
 
 pub(crate) use analysis::{AnalyseArgs, LineariseArgs};
@@ -28,6 +29,7 @@ pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs, UpdateArgs};
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use studio::StudioArgs;
 pub(crate) use study::{FiguresArgs, MergeArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 
 const EXAMPLES: &str = "\
@@ -41,6 +43,7 @@ Examples:
   intervalid predict pump new.csv            simulate new inputs with it
   intervalid export pump --to c --out p.c    its step for a controller
   intervalid monitor pump new.csv            does its band still hold?
+  intervalid studio plant                    all of it in a browser
   intervalid study run paper --out paper     reproduce the tables of the paper
 
 Exit code 0: done. 1: the run failed. 2: bad usage or bad input, nothing written. 3: a requirement of yours was not met.";
@@ -142,6 +145,8 @@ pub(crate) enum Command {
     Linearise(LineariseArgs),
     /// Bode, steps, static curve and errors of a model, on one page
     Analyse(Box<AnalyseArgs>),
+    /// Recordings, fits and simulations in a browser, served on this machine
+    Studio(StudioArgs),
     /// Print a shell's completion script
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands

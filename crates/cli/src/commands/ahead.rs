@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment, Part, Segment};
+use intervalid_data::{Channel, Dataset};
 use intervalid_model::{Model, ModelKind};
+use intervalid_report::folder::{Extras, Planned, predictions_csv};
+use intervalid_workflow::{Past, Plan, PlanLabel};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, Levels};
@@ -14,7 +16,6 @@ use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::path_text;
-use crate::predictions::{Extras, Planned, predictions_csv};
 use crate::request::record;
 use crate::write::OutFile;
 
@@ -48,15 +49,10 @@ struct Column<'a> {
     levels: Vec<LevelBounds<'a>>,
 }
 
-/// Inputs to come, behind what is known of the past.
-struct Plan {
-    /// The inputs as they were read.
+/// Inputs as they were read, and the plan that was made of them.
+struct Planning {
     read: Dataset,
-    /// The same behind the past; outputs to come hold values that nothing reads.
-    dataset: Dataset,
-    part: Part,
-    /// Samples of the past in front of the plan.
-    past: usize,
+    plan: Plan,
 }
 
 /// Simulates the inputs and writes the prediction as CSV or as JSON.
@@ -68,19 +64,19 @@ pub(super) fn run(
     output: &Output,
 ) -> Result<(), Failure> {
     let model = &levels.model;
-    let plan = plan(args, model, global, output)?;
+    let Planning { read, plan } = plan(args, model, global, output)?;
     let level_bands = levels.bands(&plan.dataset, &plan.part, None)?;
     let bands = model.simulate(&plan.dataset, &plan.part)?;
     let extrapolated = model.extrapolated(&plan.dataset, &bands)?;
     let [band] = bands.as_slice() else {
         return Err(Failure::input(anyhow!(
             "{}: too short to be simulated: expected at least 2 samples",
-            plan.read.name()
+            read.name()
         )));
     };
     let skipped = band.warmup.min(band.len());
     let flags = extrapolated.as_ref().map(|flags| &flags[0][skipped..]);
-    let rows = &plan.read.experiments()[0];
+    let rows = &read.experiments()[0];
     let extras = Extras {
         extrapolated: extrapolated.as_deref(),
         levels: level_bands.columns(),
@@ -106,7 +102,7 @@ pub(super) fn run(
             levels: level_bands.bounds(0, *index, skipped),
         });
         output.json(&Report {
-            dataset: plan.read.name(),
+            dataset: read.name(),
             model: model.kind(),
             coverage: model.config().coverage,
             metrics: None,
@@ -125,9 +121,8 @@ pub(super) fn run(
 }
 
 /// Reads the inputs, and puts the past in front of them.
-fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Plan, Failure> {
+fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Planning, Failure> {
     let interface = model.interface();
-    let config = model.config();
     let (inputs, outputs) = (&interface.inputs, &interface.outputs);
     let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
     if inputs.is_empty() {
@@ -162,9 +157,8 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
             inputs.len()
         )));
     }
-    let needed = config.initial.first_start(config.lags) + config.initial.unscored() + 1;
-    let mut columns: [Vec<Vec<f64>>; 2] = [vec![Vec::new(); inputs.len()], vec![Vec::new(); outputs.len()]];
-    let (past, known) = match &args.start_from {
+    let needed = Plan::needed(model);
+    let recorded = match &args.start_from {
         Some(file) => {
             let past = record(
                 &DataArgs {
@@ -188,63 +182,27 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
                     last.len()
                 )));
             }
-            for (channel, column) in columns[0].iter_mut().enumerate() {
-                column.extend(last.input(channel));
-            }
-            for (channel, column) in columns[1].iter_mut().enumerate() {
-                column.extend(last.output(channel));
-            }
-            (last.len(), last.len())
+            Some(last.clone())
         }
-        None => {
-            let start = &args.initial_output;
-            if start.len() != outputs.len() {
-                return Err(Failure::input(anyhow!(
-                    "--initial-output has {} values, the model has {} outputs: {}",
-                    start.len(),
-                    outputs.len(),
-                    names(outputs).join(", ")
-                )));
-            }
-            // Where more outputs than one are needed, the plant has been at rest there.
-            let past = needed - 1;
-            for (channel, column) in columns[0].iter_mut().enumerate() {
-                column.extend(std::iter::repeat_n(ahead.output(channel)[0], past));
-            }
-            for (column, value) in columns[1].iter_mut().zip(start) {
-                column.extend(std::iter::repeat_n(*value, needed));
-            }
-            (past, needed)
+        None if args.initial_output.len() != outputs.len() => {
+            return Err(Failure::input(anyhow!(
+                "--initial-output has {} values, the model has {} outputs: {}",
+                args.initial_output.len(),
+                outputs.len(),
+                names(outputs).join(", ")
+            )));
         }
+        None => None,
     };
-    let length = past + ahead.len();
-    for (channel, column) in columns[0].iter_mut().enumerate() {
-        column.extend(ahead.output(channel));
-    }
-    for column in &mut columns[1] {
-        let last = column.last().copied().unwrap_or_default();
-        column.resize(length, last);
-    }
-    let [input_columns, output_columns] = columns;
-    // With the clock of the plan, so that a plan of another rate is refused.
-    let experiment = Experiment::new(ahead.name(), input_columns, output_columns).with_time(ahead.time().cloned());
-    let dataset = Dataset::new(
-        read.name(),
-        inputs.clone(),
-        outputs.clone(),
-        read.sample_time().or(interface.sample_time),
-        vec![experiment],
-    )?;
-    let part = Part::from_segments(vec![Segment {
-        experiment: 0,
-        // A history lies before the part on its own account.
-        start: known - 1 - (config.initial.unscored() - config.initial.looks_back()),
-        end: length,
-    }]);
-    Ok(Plan {
-        read,
-        dataset,
-        part,
-        past,
-    })
+    let past = recorded
+        .as_ref()
+        .map_or(Past::AtRest(&args.initial_output), Past::Recorded);
+    let columns: Vec<&[f64]> = (0..inputs.len()).map(|channel| ahead.output(channel)).collect();
+    let label = PlanLabel {
+        name: read.name().to_owned(),
+        time: ahead.time().cloned(),
+        sample_time: read.sample_time(),
+    };
+    let plan = Plan::new(model, &columns, past, label)?;
+    Ok(Planning { read, plan })
 }

@@ -208,7 +208,7 @@ fn fit(plan: &Planned<'_>, output: &Output) -> Result<BenchResult, Failure> {
     let bars = output.bars();
     let bar = match plan.request.fit(protocol)? {
         FitRequest::One { config, .. } => bars.add(config.model.name()),
-        FitRequest::Search(_) => bars.add_search(),
+        FitRequest::Search(..) => bars.add_search(),
     };
     output.detail(format_args!(
         "{}: {} samples for training, {} to test",

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use intervalid_report::folder::{CONFIG, METRICS, MODEL};
 use intervalid_report::{Card, CardSource};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::fit::{CONFIG, METRICS, MODEL};
 use super::load::{model, model_file};
 use crate::args::CardArgs;
 use crate::error::Failure;

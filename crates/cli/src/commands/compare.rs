@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use intervalid_files::settle;
 use intervalid_model::{Evaluation, Method, Metrics, ModelKind, Strategy, evaluate};
+use intervalid_report::folder::{METRICS, READ};
 use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
 use intervalid_workflow::RecordStamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{METRICS, READ};
 use super::load::{FAR_INPUTS, model, simulate};
 use super::report::read_page;
 use crate::args::{CompareArgs, DataArgs, GlobalArgs, PartName};

@@ -8,6 +8,7 @@ use intervalid_model::{
     Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
     rolling_coverage,
 };
+use intervalid_report::folder::{Extras, predictions_csv};
 use serde::Serialize;
 
 use super::levels::{LevelReport, Levels};
@@ -17,7 +18,6 @@ use crate::error::Failure;
 use crate::format::{count, percent};
 use crate::output::Output;
 use crate::path_text;
-use crate::predictions::{Extras, predictions_csv};
 use crate::summary;
 use crate::write::{OutFile, refuse_replacing};
 

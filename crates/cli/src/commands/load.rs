@@ -6,9 +6,10 @@ use anyhow::anyhow;
 use intervalid_data::{Dataset, Experiment, Part};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model, ModelError};
+use intervalid_report::folder::{CONFIG, MODEL, READ};
 use intervalid_workflow::RecordRequest;
 
-use super::fit::{CONFIG, ConfigFile, MODEL, READ};
+use super::fit::ConfigFile;
 use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::count;

@@ -21,6 +21,7 @@ mod online_state;
 mod predict;
 mod recalibrate;
 mod report;
+mod studio;
 mod study;
 mod update;
 
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Update(args) => update::run(args, global, output),
         Command::Linearise(args) => linearise::run(args, output),
         Command::Analyse(args) => analyse::run(args, global, output),
+        Command::Studio(args) => studio::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man(args) => man::run(args, output),
         Command::Bench(command) => bench::run(command, data_dir(global).as_deref(), output),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use intervalid_model::{Evaluation, ModelKind, evaluate};
+use intervalid_report::folder::{Extras, predictions_csv};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, LevelReport, Levels};
@@ -14,7 +15,6 @@ use crate::format::count;
 use crate::output::Output;
 use crate::path_text;
 use crate::plot;
-use crate::predictions::{Extras, predictions_csv};
 use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use intervalid_files::{MANIFEST, OwnedFolder, settle};
+use intervalid_report::folder::{METRICS, READ, REPORT, REPORT_DATA};
 use intervalid_report::{Page, ReportError, study_page};
 use serde::Serialize;
 
-use super::fit::{METRICS, READ};
 use crate::args::ReportArgs;
 use crate::error::Failure;
 use crate::output::Output;
-use crate::pages::{REPORT, REPORT_DATA};
 use crate::path_text;
 use crate::write::OutFile;
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use intervalid_data::Dataset;
 use intervalid_model::{Control, Evaluation, Model, ModelKind, Progress};
+use intervalid_report::folder::MODEL;
 use intervalid_report::{Comparison, FitReport, compare_page, fit_page};
 use intervalid_workflow::{TrainOptions, update};
 use serde::Serialize;
 
-use super::fit::MODEL;
 use super::load::{model, model_file, own_columns};
 use crate::args::{DataArgs, GlobalArgs, UpdateArgs};
 use crate::error::Failure;

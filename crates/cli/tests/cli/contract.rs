@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::promised::{COMMANDS, FIT, FIT_FILES, FIT_OF_SEVERAL, GLOBAL_OPTIONS, MODELS, OPTIONS, SETTINGS};
+use crate::promised::{COMMANDS, FIT, FIT_FILES, FIT_OF_SEVERAL, GLOBAL_OPTIONS, MODELS, OPTIONS, SERVERS, SETTINGS};
 use crate::shape::Shape;
 use crate::support::{Folder, csv, plain};
 
@@ -95,7 +95,8 @@ fn commands_and_options_are_those_of_the_tables() {
             .collect();
         assert_eq!(verbs(&help(group)), known, "commands of {group:?}");
     }
-    let walked: BTreeSet<&[&str]> = COMMANDS.iter().map(|(arguments, _)| *arguments).collect();
+    let walked = COMMANDS.iter().chain(SERVERS);
+    let walked: BTreeSet<&[&str]> = walked.map(|(arguments, _)| *arguments).collect();
     for &(command, _) in OPTIONS {
         assert!(
             walked.iter().any(|arguments| arguments.starts_with(command)),

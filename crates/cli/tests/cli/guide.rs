@@ -280,6 +280,7 @@ pages! {
     cluster: "cluster.md",
     benchmarks: "benchmarks.md",
     good_enough: "good-enough.md",
+    studio: "studio.md",
 }
 
 #[test]

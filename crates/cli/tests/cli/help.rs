@@ -37,6 +37,7 @@ fn verbs_of_models() {
         "recalibrate",
         "card",
         "update",
+        "studio",
     ] {
         let text = Folder::new().transcript(&[verb, "--help"]);
         assert!(text.contains("Examples:"), "{verb} shows examples");

@@ -20,6 +20,7 @@ mod promised;
 mod report;
 mod shape;
 mod shell;
+mod studio;
 mod study;
 mod support;
 mod terminal;

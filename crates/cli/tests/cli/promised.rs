@@ -1069,6 +1069,12 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     ),
 ];
 
+/// Commands that run until they are stopped; their object comes when they are ready.
+pub(crate) const SERVERS: &[(&[&str], Shape)] = &[(
+    &["studio", "workspace", "--no-open"],
+    Object(&[("url", Text), ("address", Text), ("port", Count), ("folder", Text)]),
+)];
+
 /// Long options of every command, but for those that every command has.
 pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["data", "list"], ""),
@@ -1123,6 +1129,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         &["analyse"],
         "at amplitude data part excite excite-samples limit figures out input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",
     ),
+    (&["studio"], "port listen no-open threads"),
     (&["completions"], ""),
     (&["man"], "out"),
     (&[], "version"),

@@ -448,6 +448,29 @@ pub enum FileProblem {
 }
 
 impl FileProblem {
+    /// Where in the file it is, if it is at one place.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        match self {
+            Self::NotUtf8 { line }
+            | Self::LongLine { line, .. }
+            | Self::NoHeader { line, .. }
+            | Self::DelimiterAndDecimal { line, .. }
+            | Self::BlankLine { line }
+            | Self::RaggedRow { line, .. } => Some(Position::Line(*line)),
+            Self::NotANumber { position, .. }
+            | Self::NonFiniteCell { position, .. }
+            | Self::MissingSample { position, .. }
+            | Self::NoExperimentLabel { position }
+            | Self::ExperimentReappears { position, .. }
+            | Self::NotATime { position, .. }
+            | Self::IrregularTime { position, .. }
+            | Self::TimeGap { position, .. }
+            | Self::TimeBackwards { position, .. } => Some(*position),
+            _ => None,
+        }
+    }
+
     /// The error of a file with this problem.
     pub(crate) fn of(self, file: &str) -> DataError {
         DataError::File(FileError {

@@ -20,6 +20,11 @@ use crate::read::sheet;
 use crate::read::table::Table;
 use crate::read::text::{self, Delimiter, TextForm};
 
+/// Extensions of the files that are read, in lower case.
+pub const EXTENSIONS: [&str; 10] = [
+    "csv", "tsv", "txt", "dat", "xlsx", "xlsm", "mat", "npz", "npy", "parquet",
+];
+
 /// Where one experiment (or several, by an experiment column) comes from.
 pub(crate) enum Source {
     /// A file, its format told by the extension.

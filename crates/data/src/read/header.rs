@@ -155,6 +155,12 @@ pub(super) fn guessed_time_unit(full: &str) -> Option<TimeUnit> {
     (TIME_NAMES.contains(&bare.as_str()) && !matches!(unit, TimeUnit::Other(_))).then_some(unit)
 }
 
+/// Whether a column of this name is taken for the time of samples where nobody names one.
+#[must_use]
+pub fn is_time_name(column: &str) -> bool {
+    guessed_time_unit(column).is_some()
+}
+
 /// Seconds per unit of time.
 fn seconds_per(unit: &str) -> Option<f64> {
     Some(match without_brackets(unit).to_lowercase().as_str() {

@@ -20,8 +20,9 @@ mod times;
 mod whole;
 
 pub(crate) use columns::closest;
-pub use file::read;
+pub use file::{EXTENSIONS, read};
 pub(crate) use file::{Source, read_sources};
+pub use header::is_time_name;
 pub(crate) use header::split_unit;
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};
 pub(crate) use table::timed_experiments;

@@ -416,6 +416,8 @@ mod tests {
                 block_coverage: vec![0.9],
                 cut_coverage: Vec::new(),
                 expected: None,
+                levels: Vec::new(),
+                renewal: None,
             };
             let plain = model.to_model();
             let calibrated = plain.clone().calibrated(Some(calibration)).unwrap();

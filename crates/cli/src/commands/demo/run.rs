@@ -6,18 +6,16 @@ use anyhow::anyhow;
 use intervalid_data::{DataError, DeadTimeConfig, estimate_dead_time};
 use intervalid_files::Staged;
 use intervalid_report::FitReport;
+use intervalid_report::folder::{self, Extras, REPORT, REPORT_DATA, history_csv, page_files, predictions_csv};
 use serde::Serialize;
 
-use super::super::fit::{self, FitFolder};
+use super::super::fit::FitFolder;
 use super::rows::{COVERAGE, Fitted, ModelRow, Prepared};
 use super::{arx, networks, story};
 use crate::error::Failure;
-use crate::history::history_csv;
 use crate::interrupt;
 use crate::output::Output;
-use crate::pages::{REPORT, REPORT_DATA, report_files};
 use crate::path_text;
-use crate::predictions::{Extras, predictions_csv};
 
 /// What the demo writes.
 pub(super) const FILES: [&str; 6] = [
@@ -108,7 +106,7 @@ fn write(folder: &FitFolder, prepared: &Prepared, chosen: &Fitted, report: &Repo
     staged.write(metrics, text.as_bytes())?;
     write_page(&mut staged, prepared, chosen)?;
     // A fit that was in the folder goes as a whole.
-    Ok(staged.switch(&fit::FILES)?)
+    Ok(staged.switch(&folder::FILES)?)
 }
 
 /// The page of the chosen network, with the linear model beside it.
@@ -120,7 +118,7 @@ fn write_page(staged: &mut Staged<'_>, prepared: &Prepared, chosen: &Fitted) -> 
         config: &toml::to_string(chosen.outcome.model.config()).map_err(Failure::run)?,
         commands: &["intervalid demo".to_owned()],
     };
-    for (name, content) in report_files(&report)? {
+    for (name, content) in page_files(&report)? {
         staged.write(name, &content)?;
     }
     Ok(())

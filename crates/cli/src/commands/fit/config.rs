@@ -1,13 +1,13 @@
-//! `config.toml`: the settings of a fit and the data they are for, as a file.
+//! The file of `--config`: settings of a fit and the data they are for.
 
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use intervalid_data::SplitFractions;
-use intervalid_workflow::{FitRequest, Settings, WorkflowError, nearest};
+use intervalid_workflow::{Settings, WorkflowError, nearest};
 use toml::{Table, Value};
 
-use crate::args::{DataOptions, column_names};
+use crate::args::DataOptions;
 use crate::error::Failure;
 
 /// Keys about the data; all others are settings.
@@ -124,35 +124,13 @@ fn refused(file: &str, error: &WorkflowError) -> Failure {
     }
 }
 
-/// `config.toml`: with it and the same data, read by the same options, `fit --config` repeats the fit. `split` is written whoever
-/// chose it: commands that take a part of the record later must not take another.
-pub(super) fn config_toml(request: &FitRequest, data: &DataOptions, split: SplitFractions) -> Result<String, Failure> {
-    let mut table = Table::new();
-    table.insert("preset".to_owned(), Value::from(request.preset().name()));
-    for (key, names) in [("input", &data.input), ("output", &data.output)] {
-        if let Some(names) = names {
-            table.insert(
-                key.to_owned(),
-                Value::try_from(column_names(names)).map_err(Failure::run)?,
-            );
-        }
-    }
-    if let Some(column) = &data.experiment {
-        table.insert("experiment".to_owned(), Value::from(column.as_str()));
-    }
-    if let Some(seconds) = data.sample_time {
-        table.insert("sample_time".to_owned(), Value::from(seconds));
-    }
-    table.insert("split".to_owned(), Value::from(split.to_string()));
-    table.extend(request.to_table()?);
-    toml::to_string(&table).map_err(Failure::run)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use intervalid_data::Lags;
+    use intervalid_data::{Lags, ReadOptions};
     use intervalid_model::{FitConfig, ModelKind};
+    use intervalid_report::folder::config_toml;
+    use intervalid_workflow::{FitRequest, RecordRequest};
 
     use super::*;
     use crate::args::{Cli, Command, FitArgs};
@@ -206,7 +184,8 @@ mod tests {
     fn the_written_file_gives_the_same_settings_again() {
         let args = args("intervalid fit my.csv --model blstm --coverage 0.95 --lags 4,1,2 --initial warmup:5");
         let request = FitRequest::new(&settings(&args), "my").expect("resolves");
-        let text = config_toml(&request, &args.data.options, SplitFractions::default()).expect("writes");
+        let record = RecordRequest::new(vec!["my.csv".to_owned()], None, ReadOptions::default(), None);
+        let text = config_toml(&request, &record).expect("writes");
         let again = file(&text).expect("parses");
         assert_eq!(FitRequest::new(&again.settings, "my").expect("resolves"), request);
     }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use intervalid_files::{OwnedFolder, Staged};
+use intervalid_report::folder::{FILES, METRICS, write_fit};
 use serde_json::Value;
 
-use super::files::{FILES, METRICS};
 use crate::error::Failure;
 use crate::write::{ANOTHER_FOLDER, OutFolder};
 
@@ -36,6 +36,11 @@ impl FitFolder {
     /// Where it is, as the user named it.
     pub(crate) fn path(&self) -> &Path {
         self.out.path()
+    }
+
+    /// Writes everything at once.
+    pub(super) fn write(&self, files: &[(&'static str, Vec<u8>)]) -> Result<(), Failure> {
+        Ok(write_fit(self.owned(), files)?)
     }
 
     /// Where new files are prepared.

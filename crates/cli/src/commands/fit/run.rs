@@ -7,23 +7,21 @@ use anyhow::anyhow;
 use intervalid_data::{Dataset, Split, SplitFractions};
 use intervalid_model::{Control, FileKind, Model, ModelError, Progress};
 use intervalid_report::FitReport;
+use intervalid_report::folder::{
+    CHECKPOINT, CONFIG, FILES, FitJson, MODEL_ALL, config_toml, fit_files, repeat_command,
+};
 use intervalid_workflow::{FitOutcome, FitRequest, TrainOptions, Trained, WorkflowError};
 
-use super::config::{ConfigFile, config_toml};
-use super::files::{CONFIG, FILES, FitJson, MODEL_ALL, contents, write};
+use super::config::ConfigFile;
 use super::folder::FitFolder;
 use crate::args::{FitArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::count;
 use crate::interrupt;
 use crate::output::Output;
-use crate::pages::repeat_command;
 use crate::request::{record, settings, threads};
 use crate::summary;
 use crate::write::{out_of_space, refuse_replacing};
-
-/// There while a fit runs, or after it was interrupted.
-const CHECKPOINT: &str = "checkpoint.safetensors";
 
 /// The same of the fit to everything.
 const CHECKPOINT_ALL: &str = "checkpoint-all.safetensors";
@@ -42,7 +40,7 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         return Err(WorkflowError::BudgetWithoutSearch.into());
     }
     if args.print_config {
-        return print_config(&config_toml(&request, &data.options, record.fractions)?, output);
+        return print_config(&config_toml(&request, &record)?, output);
     }
     let about = |failure: Failure| failure.about(&record.label());
     let dataset = record.load()?;
@@ -86,20 +84,19 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         dataset: &dataset,
         split: &split,
         outcome: &outcome,
-        config: &config_toml(&outcome.request, &data.options, record.fractions)?,
+        config: &config_toml(&outcome.request, &record)?,
         commands: &[repeat_command(
-            (&data, &args.test),
-            global,
+            &record,
             &folder.path().join(CONFIG).display().to_string(),
         )],
     };
-    let mut files = contents(&report, &args.out)?;
-    write(&folder, &files)?;
+    let mut files = fit_files(&report, &args.out)?;
+    folder.write(&files)?;
     if args.refit_all {
         let everything = refit_all(&outcome, &dataset, args, &folder, output)?;
         files.push((MODEL_ALL, everything.to_bytes()?));
         // Once more, so that all files are of one fit.
-        write(&folder, &files)?;
+        folder.write(&files)?;
     }
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);

@@ -7,17 +7,17 @@ use intervalid_model::{Band, ModelError, align};
 
 /// Columns beyond the contract's first ones, at the end.
 #[derive(Default)]
-pub(crate) struct Extras<'a> {
+pub struct Extras<'a> {
     /// For every band, which samples lie outside the region of the training data: column `extrapolated`, 0 or 1.
-    pub(crate) extrapolated: Option<&'a [Vec<bool>]>,
+    pub extrapolated: Option<&'a [Vec<bool>]>,
     /// The bands whose scale followed the measured outputs: columns `y_lower_online` and `y_upper_online`.
-    pub(crate) online: Option<&'a [Band]>,
+    pub online: Option<&'a [Band]>,
     /// Whether each measured sample lies inside its band: column `inside`, 0 or 1.
-    pub(crate) inside: bool,
+    pub inside: bool,
     /// Bands of further coverages: columns `y_lower_50` and `y_upper_50`, and so on.
-    pub(crate) levels: Vec<(f64, &'a [Band])>,
+    pub levels: Vec<(f64, &'a [Band])>,
     /// The samples are to come.
-    pub(crate) planned: Option<Planned<'a>>,
+    pub planned: Option<Planned<'a>>,
 }
 
 /// A coverage in the name of a column, such as 50 or 97.5.
@@ -28,18 +28,21 @@ fn level_name(coverage: f64) -> String {
 
 /// Inputs to come, read from a file of their own: nothing was measured, so the column y is empty.
 #[derive(Clone, Copy)]
-pub(crate) struct Planned<'a> {
+pub struct Planned<'a> {
     /// The rows of the plan, from which samples are counted.
-    pub(crate) rows: &'a Experiment,
+    pub rows: &'a Experiment,
     /// Samples in front of them.
-    pub(crate) past: usize,
+    pub past: usize,
 }
 
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
 /// too, with nothing predicted. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
 /// have a column. Of records with times, `row` at the end is where a sample stands in its file, line or row from 1, and `time` when it was taken.
-pub(crate) fn predictions_csv(
+///
+/// # Errors
+/// If the bands are not of this record.
+pub fn predictions_csv(
     dataset: &Dataset,
     part: &Part,
     bands: &[Band],

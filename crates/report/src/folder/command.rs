@@ -1,60 +1,52 @@
-//! Reports as files of a fit's folder.
+//! The command that repeats a fit.
 
-use intervalid_report::{FitReport, fit_page};
-
-use crate::args::{DataArgs, GlobalArgs};
-use crate::error::Failure;
-
-/// The page of a fit.
-pub(crate) const REPORT: &str = "report.html";
-/// What the page shows, so that it can be written again and be compared with others.
-pub(crate) const REPORT_DATA: &str = "report.json";
-
-/// The page of a fit and its data, as files.
-pub(crate) fn report_files(report: &FitReport<'_>) -> Result<[(&'static str, Vec<u8>); 2], Failure> {
-    let page = fit_page(report)?;
-    Ok([
-        (REPORT_DATA, page.to_json().into_bytes()),
-        (REPORT, page.to_html()?.into_bytes()),
-    ])
-}
+use intervalid_data::{Decimal, MissingPolicy};
+use intervalid_workflow::RecordRequest;
 
 /// The command that reads the same data with the settings in `config`: what a configuration file has no keys for are
 /// options of it.
-pub(crate) fn repeat_command((data, test): (&DataArgs, &[String]), global: &GlobalArgs, config: &str) -> String {
+#[must_use]
+pub fn repeat_command(record: &RecordRequest, config: &str) -> String {
+    let options = record.options();
     let mut words = vec!["intervalid".to_owned(), "fit".to_owned()];
-    words.extend(data.data.iter().cloned());
+    words.extend(record.data().iter().cloned());
     words.extend(["--config".to_owned(), config.to_owned()]);
-    if let Some(character) = data.options.delimiter {
+    if let Some(character) = options.delimiter {
         words.extend(["--delimiter".to_owned(), character.to_string()]);
     }
-    if data.options.decimal == intervalid_data::Decimal::Comma {
+    if options.decimal == Decimal::Comma {
         words.extend(["--decimal".to_owned(), ",".to_owned()]);
     }
-    if data.options.missing == intervalid_data::MissingPolicy::Split {
+    if options.missing == MissingPolicy::Split {
         words.extend(["--missing".to_owned(), "split".to_owned()]);
     }
-    if let Some(most) = data.options.max_samples {
+    if let Some(most) = options.max_samples {
         words.extend(["--max-samples".to_owned(), most.to_string()]);
     }
-    for file in test {
+    for file in record.test() {
         words.extend(["--test".to_owned(), file.clone()]);
     }
-    if data.options.skip_rows > 0 {
-        words.extend(["--skip-rows".to_owned(), data.options.skip_rows.to_string()]);
+    if options.skip_rows > 0 {
+        words.extend(["--skip-rows".to_owned(), options.skip_rows.to_string()]);
     }
-    if let Some(column) = &data.options.time {
+    if let Some(column) = &options.time {
         words.extend(["--time".to_owned(), column.clone()]);
     }
-    if let Some(step) = data.options.resample {
+    if let Some(step) = options.resample {
         words.extend(["--resample".to_owned(), step.to_string()]);
     }
-    for (name, unit) in &data.options.unit {
+    for (name, unit) in &options.units {
         words.extend(["--unit".to_owned(), format!("{name}={unit}")]);
     }
-    if let Some(folder) = global.data_dir.as_ref().filter(|folder| !folder.is_empty()) {
+    if let Some(folder) = record.data_dir() {
         words.extend(["--data-dir".to_owned(), folder.to_string_lossy().into_owned()]);
     }
+    command_line(&words)
+}
+
+/// Words as one line for a shell.
+#[must_use]
+pub fn command_line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 

@@ -6,7 +6,8 @@ use intervalid_workflow::Training;
 
 /// One row per epoch, stages one after the other. Losses are in normalised units; one that a stage does not use is an
 /// empty cell, one of a diverged free run is `inf`.
-pub(crate) fn history_csv(training: &Training) -> String {
+#[must_use]
+pub fn history_csv(training: &Training) -> String {
     let mut text = String::from(
         "stage,epoch,train_mse,train_rqrw,validation_mse,validation_rqrw,learning_rate,scale_mse,scale_rqrw\n",
     );

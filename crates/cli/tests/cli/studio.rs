@@ -1,0 +1,142 @@
+//! `studio` as a process: it says where it is, refuses what cannot be, and loses nothing when it is killed.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::promised::SERVERS;
+use crate::support::Folder;
+
+/// A studio that is ended with the test.
+struct Server {
+    child: Child,
+    address: String,
+    cookie: String,
+}
+
+impl Server {
+    fn start(folder: &Folder, arguments: &[&str]) -> (Self, Value) {
+        let mut child = folder
+            .command(&[arguments, &["--json"]].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("its output"));
+        let mut depth = 0_i32;
+        let mut text = String::new();
+        // One object, on one line or several.
+        while lines.read_line(&mut line).is_ok_and(|count| count > 0) {
+            depth += line.matches('{').count() as i32 - line.matches('}').count() as i32;
+            text += &line;
+            line.clear();
+            if depth == 0 {
+                break;
+            }
+        }
+        let started: Value = serde_json::from_str(&text).expect("JSON");
+        let url = started["url"].as_str().expect("a link");
+        let (address, path) = url["http://".len()..].split_once('/').expect("a path");
+        let mut server = Self {
+            child,
+            address: address.to_owned(),
+            cookie: String::new(),
+        };
+        let answer = server.send("GET", &format!("/{path}"), "");
+        let cookie = answer
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "))
+            .expect("a cookie");
+        server.cookie = cookie.split(';').next().expect("a pair").to_owned();
+        (server, started)
+    }
+
+    fn send(&self, method: &str, path: &str, body: &str) -> String {
+        let Self { address, cookie, .. } = self;
+        let mut stream = TcpStream::connect(address).expect("connected");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nCookie: {cookie}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+
+    fn wait(&self, word: &str) {
+        let begun = Instant::now();
+        while !self.send("GET", "/api/jobs", "").contains(word) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "never {word}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_says_where_it_is() {
+    let folder = Folder::new();
+    for &(arguments, shape) in SERVERS {
+        let (server, started) = Server::start(&folder, arguments);
+        let differences = shape.differences(&started);
+        assert!(differences.is_empty(), "{differences:?}");
+        assert_eq!(started["address"], "127.0.0.1", "this machine alone");
+        assert!(server.send("GET", "/", "").contains("<title>intervalid studio</title>"));
+        // The folder is taken, which is a mistake in the arguments of who comes next.
+        let second = folder.run(arguments);
+        assert_eq!(second.status.code(), Some(2));
+        let port = started["port"].to_string();
+        let other = folder.run(&["studio", "elsewhere", "--no-open", "--port", &port]);
+        assert_eq!(other.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&other.stderr).contains("--port"));
+    }
+    folder.write("file", "x");
+    assert_eq!(folder.run(&["studio", "file"]).status.code(), Some(2));
+    assert_eq!(folder.run(&["studio", "--listen", "plant"]).status.code(), Some(2));
+}
+
+#[test]
+fn killed_in_the_middle_of_a_fit_it_loses_nothing_that_was_finished() {
+    let folder = Folder::new();
+    let arguments = ["studio", "w", "--no-open"];
+    let (mut server, _) = Server::start(&folder, &arguments);
+    let order =
+        |name: &str, settings: Value| json!({ "data": "hair-dryer", "name": name, "settings": settings }).to_string();
+    server.send(
+        "POST",
+        "/api/jobs",
+        &order("quick", json!({ "preset": "paper", "model": "arx" })),
+    );
+    server.wait("\"done\"");
+    server.send(
+        "POST",
+        "/api/jobs",
+        &order(
+            "slow",
+            json!({ "preset": "paper", "model": "inode", "epochs": 50_000, "patience": 50_000 }),
+        ),
+    );
+    server.wait("\"losses\":[[");
+    server.child.kill().expect("killed");
+    server.child.wait().expect("ended");
+    let (server, _) = Server::start(&folder, &arguments);
+    let jobs = server.send("GET", "/api/jobs", "");
+    assert!(jobs.contains("\"done\"") && jobs.contains("\"interrupted\""), "{jobs}");
+    let fits = server.send("GET", "/api/fits", "");
+    assert!(fits.contains("\"quick\"") && !fits.contains("\"slow\""), "{fits}");
+    // The command line reads what the studio wrote.
+    let evaluated = folder.json(&["evaluate", "w/quick", "hair-dryer", "--json"]);
+    assert_eq!(evaluated["model"], "arx");
+}

@@ -1,0 +1,199 @@
+//! Finished fits: the table, names, the bin.
+
+use std::fs;
+use std::sync::Arc;
+
+use intervalid_files::settle;
+use intervalid_model::{Metrics, Model};
+use intervalid_report::folder::{METRICS, MODEL, READ, REPORT};
+use intervalid_workflow::FitMetrics;
+use serde::Serialize;
+
+use crate::api_error::{ApiError, ApiResult};
+use crate::app::App;
+use crate::cache::stamp;
+
+/// A row of the table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct FitRow {
+    name: String,
+    model: String,
+    dataset: String,
+    preset: String,
+    /// Coverage that was asked.
+    coverage: Option<f64>,
+    /// Of the test part; means where there are several outputs.
+    fit_percent: Option<f64>,
+    picp: Option<f64>,
+    pinaw: Option<f64>,
+    /// Errors in different units have no mean: of one output only.
+    interval_score: Option<f64>,
+    rmse: Option<f64>,
+    parameters: Option<usize>,
+    seconds: Option<f64>,
+    /// Hash of the samples that it was judged on: rows with the same one compare.
+    judged_on: Option<String>,
+    has_report: bool,
+    /// Why its numbers cannot be read.
+    problem: Option<String>,
+}
+
+/// A model's channels, with what is usual for them.
+#[derive(Debug, Serialize)]
+pub(crate) struct Interface {
+    name: String,
+    model: &'static str,
+    coverage: f64,
+    memory: String,
+    sample_time: Option<f64>,
+    inputs: Vec<Channel>,
+    outputs: Vec<Channel>,
+}
+
+#[derive(Debug, Serialize)]
+struct Channel {
+    name: String,
+    unit: Option<String>,
+    /// Over the training data.
+    mean: f64,
+    std: f64,
+}
+
+impl App {
+    /// All finished fits, whoever made them.
+    pub(crate) fn fits(&self) -> ApiResult<Vec<Arc<FitRow>>> {
+        let names = self.workspace.fits()?;
+        names.iter().map(|name| self.row(name)).collect()
+    }
+
+    fn row(&self, name: &str) -> ApiResult<Arc<FitRow>> {
+        let file = self.workspace.fit_file(name, METRICS)?;
+        self.caches.rows.get(&stamp(&file), || {
+            Ok(self.read_row(name).unwrap_or_else(|error| FitRow {
+                name: name.to_owned(),
+                problem: Some(error.message),
+                ..FitRow::default()
+            }))
+        })
+    }
+
+    fn read_row(&self, name: &str) -> ApiResult<FitRow> {
+        let folder = self.workspace.fit(name)?;
+        settle(&folder, &READ)?;
+        let text = fs::read_to_string(self.workspace.fit_file(name, METRICS)?)
+            .map_err(|error| ApiError::io(&format!("{METRICS} cannot be read"), &error))?;
+        let found: FitMetrics = serde_json::from_str(&text)
+            .map_err(|error| ApiError::bad(format!("{METRICS} is not that of one fit: {error}")))?;
+        let all = found.test.as_ref().map_or_else(Metrics::default, |test| test.all);
+        let has_unit = found.test.as_ref().is_some_and(|test| test.outputs.len() == 1);
+        Ok(FitRow {
+            name: name.to_owned(),
+            model: found.model.name().to_owned(),
+            dataset: found.dataset,
+            preset: found.preset.name().to_owned(),
+            coverage: Some(found.coverage),
+            fit_percent: all.fit_percent,
+            picp: all.picp,
+            pinaw: all.pinaw,
+            interval_score: all.interval_score.filter(|_| has_unit),
+            rmse: all.rmse.filter(|_| has_unit),
+            parameters: Some(found.parameters),
+            seconds: Some(found.train_seconds),
+            judged_on: found.record.and_then(|record| serde_json::to_string(&record).ok()),
+            has_report: self.workspace.fit_file(name, REPORT).is_ok(),
+            problem: None,
+        })
+    }
+
+    /// The model of a fit, read now or a moment ago.
+    pub(crate) fn model(&self, name: &str) -> ApiResult<Arc<Model>> {
+        let folder = self.workspace.fit(name)?;
+        let file = self.workspace.fit_file(name, MODEL)?;
+        self.caches.models.get(&stamp(&file), || {
+            settle(&folder, &READ)?;
+            Ok(Model::load(&file)?)
+        })
+    }
+
+    /// The channels of a model.
+    pub(crate) fn interface(&self, name: &str) -> ApiResult<Interface> {
+        let model = self.model(name)?;
+        let interface = model.interface();
+        let scales = &interface.normaliser;
+        let channel = |(channel, scale): (&intervalid_data::Channel, &intervalid_data::Scale)| Channel {
+            name: channel.name.clone(),
+            unit: channel.unit.clone(),
+            mean: scale.mean,
+            std: scale.std,
+        };
+        Ok(Interface {
+            name: name.to_owned(),
+            model: model.kind().name(),
+            coverage: model.config().coverage,
+            memory: model.memory_in_words(),
+            sample_time: interface.sample_time,
+            inputs: interface.inputs.iter().zip(&scales.inputs).map(channel).collect(),
+            outputs: interface.outputs.iter().zip(&scales.outputs).map(channel).collect(),
+        })
+    }
+
+    /// Gives a fit another name.
+    pub(crate) fn rename(&self, name: &str, new: &str) -> ApiResult<()> {
+        let folder = self.workspace.fit(name)?;
+        if self.queue.has_open(name) || self.queue.has_open(new) {
+            return Err(ApiError::conflict("a fit of that name waits in the queue"));
+        }
+        let place = self.workspace.new_place(new)?;
+        fs::rename(&folder, &place).map_err(|error| ApiError::io(&format!("'{name}' cannot be renamed"), &error))?;
+        self.queue.rename(&self.store, name, new)?;
+        self.queue.tell();
+        Ok(())
+    }
+
+    /// Moves a fit into the bin; the name it has there brings it back.
+    pub(crate) fn discard(&self, name: &str) -> ApiResult<String> {
+        let folder = self.workspace.fit(name)?;
+        if self.queue.has_open(name) {
+            return Err(ApiError::conflict("this fit waits in the queue"));
+        }
+        let mut binned = name.to_owned();
+        for number in 2.. {
+            if !self.bin_place(&binned).exists() {
+                break;
+            }
+            binned = format!("{name}-{number}");
+        }
+        fs::rename(&folder, self.bin_place(&binned))
+            .map_err(|error| ApiError::io(&format!("'{name}' cannot be moved to the bin"), &error))?;
+        self.queue.tell();
+        Ok(binned)
+    }
+
+    /// Brings a fit back from the bin.
+    pub(crate) fn restore(&self, name: &str) -> ApiResult<()> {
+        // The same rules as for any new name, so that nothing but an entry of the bin is reached.
+        let place = self.workspace.new_place(name)?;
+        let binned = self.bin_place(name);
+        if !binned.is_dir() || binned.is_symlink() {
+            return Err(ApiError::not_found(format!("there is no '{name}' in the bin")));
+        }
+        fs::rename(&binned, place)
+            .map_err(|error| ApiError::io(&format!("'{name}' cannot be brought back"), &error))?;
+        self.queue.tell();
+        Ok(())
+    }
+
+    /// Names in the bin.
+    pub(crate) fn bin(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.workspace.own("bin")).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn bin_place(&self, name: &str) -> std::path::PathBuf {
+        self.workspace.own("bin").join(name)
+    }
+}

@@ -1,0 +1,180 @@
+//! Several models on one recording.
+
+use std::sync::Arc;
+
+use intervalid_data::{Channel, Dataset, Part};
+use intervalid_model::{Band, Metrics, evaluate};
+use serde::{Deserialize, Serialize};
+
+use crate::api_error::{ApiError, ApiResult};
+use crate::app::App;
+use crate::cache::stamp;
+use crate::record::{Choice, outputs, record_key, starts};
+use crate::series::{Grid, Pieces, Shown};
+
+/// More models than this cannot be told apart.
+const MOST_MODELS: usize = 6;
+
+/// What to show.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    data: String,
+    part: PartName,
+    fits: Vec<String>,
+    #[serde(default)]
+    output: usize,
+    from: Option<usize>,
+    to: Option<usize>,
+    pixels: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PartName {
+    All,
+    Test,
+}
+
+/// A model's free run over a part of a recording.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    dataset: Arc<Dataset>,
+    part: Part,
+    bands: Vec<Band>,
+    coverage: f64,
+    metrics: Metrics,
+    output_names: Vec<String>,
+}
+
+/// Lines for a chart.
+#[derive(Debug, Serialize)]
+pub(crate) struct Overlay {
+    /// All samples that are shown when nothing is zoomed.
+    extent: [usize; 2],
+    sample_time: Option<f64>,
+    output: String,
+    outputs: Vec<String>,
+    exact: bool,
+    x: Vec<f64>,
+    measured: Vec<Shown>,
+    models: Vec<Drawn>,
+}
+
+#[derive(Debug, Serialize)]
+struct Drawn {
+    name: String,
+    centre: Vec<Shown>,
+    lower: Vec<Shown>,
+    upper: Vec<Shown>,
+    coverage: f64,
+    metrics: Metrics,
+    /// Whether its simulation left every reasonable range.
+    diverged: bool,
+}
+
+impl App {
+    fn simulation(&self, fit: &str, data: &str, choice: &Choice, part: PartName) -> ApiResult<Arc<Simulation>> {
+        let model = self.model(fit)?;
+        let interface = model.interface();
+        let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
+        let mut choice = choice.clone();
+        choice.options.inputs = Some(names(&interface.inputs));
+        choice.options.outputs = Some(names(&interface.outputs));
+        let request = self.request(data, &choice)?;
+        let file = self.workspace.fit_file(fit, intervalid_report::folder::MODEL)?;
+        let key = format!(
+            "{}|{}|{}|{part:?}",
+            stamp(&file),
+            record_key(&request),
+            request.fractions
+        );
+        self.caches.simulations.get(&key, || {
+            let dataset = self.dataset(&request)?;
+            let part = match part {
+                PartName::All => Part::whole(&dataset),
+                PartName::Test => request.split(&dataset)?.test,
+            };
+            if part.is_empty() {
+                return Err(ApiError::bad("this split has no test part: show the whole record"));
+            }
+            let bands = model.simulate(&dataset, &part)?;
+            let coverage = model.config().coverage;
+            let metrics = evaluate(&dataset, &bands, coverage)?.all;
+            Ok(Simulation {
+                output_names: names(&interface.outputs),
+                dataset,
+                part,
+                bands,
+                coverage,
+                metrics,
+            })
+        })
+    }
+
+    /// Models on a recording, for so many pixels.
+    pub(crate) fn overlay(&self, asked: &Asked) -> ApiResult<Overlay> {
+        if asked.fits.is_empty() || asked.fits.len() > MOST_MODELS {
+            return Err(ApiError::bad(format!(
+                "choose 1 to {MOST_MODELS} models to show, not {}",
+                asked.fits.len()
+            )));
+        }
+        let choice = self.stored_choice(&asked.data).unwrap_or_default();
+        let runs = asked
+            .fits
+            .iter()
+            .map(|fit| {
+                let run = self.simulation(fit, &asked.data, &choice, asked.part);
+                run.map_err(|error| ApiError::new(error.status, format!("{fit}: {}", error.message)))
+            })
+            .collect::<ApiResult<Vec<_>>>()?;
+        let first = &runs[0];
+        let names = &first.output_names;
+        let output = names.get(asked.output).cloned();
+        let output = output.ok_or_else(|| ApiError::bad(format!("there is no output {}", asked.output)))?;
+        let begin = starts(&first.dataset);
+        let segments = first.part.segments().iter();
+        let ends = segments.map(|segment| {
+            let start = begin[segment.experiment];
+            (start + segment.start, start + segment.end)
+        });
+        let ends: Vec<(usize, usize)> = ends.collect();
+        let low = ends.iter().map(|(start, _)| *start).min().unwrap_or(0);
+        let high = ends.iter().map(|(_, end)| *end).max().unwrap_or(0);
+        let to = asked.to.unwrap_or(high).clamp(low, high);
+        let from = asked.from.unwrap_or(low).clamp(low, to);
+        let grid = Grid::new(from..to, asked.pixels);
+        let models = asked.fits.iter().zip(&runs).map(|(name, run)| {
+            let at = run.output_names.iter().position(|other| *other == output);
+            let at = at.ok_or_else(|| ApiError::bad(format!("{name} has no output '{output}'")))?;
+            let begin = starts(&run.dataset);
+            let pieces = |values: fn(&Band) -> &Vec<Vec<f64>>| {
+                let mut pieces = Pieces::default();
+                for band in &run.bands {
+                    pieces.push(begin[band.experiment] + band.first, &values(band)[at]);
+                }
+                pieces
+            };
+            Ok(Drawn {
+                name: name.clone(),
+                centre: grid.line(&pieces(|band| &band.centre)),
+                lower: grid.edge(&pieces(|band| &band.lower), false),
+                upper: grid.edge(&pieces(|band| &band.upper), true),
+                coverage: run.coverage,
+                metrics: run.metrics,
+                diverged: run.bands.iter().any(|band| band.diverged_at.is_some()),
+            })
+        });
+        Ok(Overlay {
+            extent: [low, high],
+            sample_time: first.dataset.sample_time(),
+            exact: grid.is_exact(),
+            x: grid.positions(),
+            measured: grid.line(&outputs(&first.dataset, asked.output)),
+            models: models.collect::<ApiResult<_>>()?,
+            outputs: names.clone(),
+            output,
+        })
+    }
+}
