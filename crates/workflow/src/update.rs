@@ -166,7 +166,7 @@ mod tests {
             config.model = kind;
             config.lags = Lags { nx: 1, nd: 1, ny: 1 };
             config.network.hidden = vec![4];
-            config.training.epochs = 20;
+            config.training.epochs = 60;
         });
         Model::fit(&data, &split, &config, FitOptions::default())
             .expect("a fit")

@@ -29,7 +29,7 @@ The networks and the point predictions stay; only the band is scaled anew. MODEL
 const CARD_EXAMPLES: &str = "\
 Examples:
   intervalid card dryer                                    Markdown on standard output
-  intervalid card dryer --out card.html --data-licence 'CC BY 4.0'
+  intervalid card dryer --out card.html --data-licence CC-BY-4.0
   intervalid card dryer --json";
 
 /// Arguments of `recalibrate`.

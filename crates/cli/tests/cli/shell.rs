@@ -54,7 +54,7 @@ fn manual_pages_hold_every_option_of_every_command() {
     let written = folder.json(&["man", "--out", "man1", "--json"]);
     assert_eq!(written["out"], "man1");
     // Groups have pages besides.
-    assert_eq!(written["pages"].as_array().map(Vec::len), Some(OPTIONS.len() + 2));
+    assert_eq!(written["pages"].as_array().map(Vec::len), Some(OPTIONS.len() + 3));
     for &(command, own) in OPTIONS {
         let name = [&["intervalid"], command].concat().join("-");
         let page = fs::read_to_string(folder.path().join(format!("man1/{name}.1"))).expect(&name);

@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use intervalid_data::{
     Channel, Dataset, Experiment, InitialState, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
 };
-use intervalid_model::{Control, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate};
+use intervalid_model::{
+    Control, Feedback, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate,
+};
 use intervalid_search::{
     SearchConfig, SearchEnd, SearchError, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
 };
@@ -395,6 +397,8 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
             config.interval.margin_epochs = None;
             config.network.hidden = vec![8];
             config.gaussian.members = 2;
+            // Eight epochs make no network that could run by itself.
+            config.gaussian.feedback = Feedback::Mean;
         });
         let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
         let plain = model.simulate(dataset, &split.test).expect("simulates");
