@@ -1,7 +1,7 @@
 //! The intervalid command line: glue over the libraries.
 //!
-//! Arguments as typed ([`args`]) become requests of the libraries ([`request`]); a command prints through [`output`] and fails with
-//! [`error::Failure`], which knows the exit code.
+//! Arguments as typed (`args`) become requests of the libraries (`request`); a command prints through `output` and fails with
+//! `error::Failure`, which knows the exit code.
 
 mod args;
 mod commands;

@@ -77,7 +77,9 @@ def test_a_band_is_scaled_anew(model: ARX, tmp_path: object) -> None:
     said = renewed.recalibration_
     assert said["before"]["coverage"] < said["after"]["coverage"]
     assert said["new_weight"] == 1.0 and said["old_weight"] == 0.0
-    assert renewed.model_.calibration["renewal"]["new_samples"] == said["new_samples"]
+    calibration = renewed.model_.calibration
+    assert calibration is not None
+    assert calibration["renewal"]["new_samples"] == said["new_samples"]
     assert model.model_.calibration is None or "renewal" not in model.model_.calibration
     with pytest.raises(TooShortError, match="independent"):
         model.recalibrate(louder[0][:15], louder[1][:15])

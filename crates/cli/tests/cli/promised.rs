@@ -1,7 +1,7 @@
 //! What users and scripts may rely on, as tables; [`crate::contract`] walks them.
 //!
 //! What is added to the program is added here: a command to [`COMMANDS`], its options to [`OPTIONS`], a file of a fit to
-//! [`FIT_FILES`], a key to the shape it belongs to.
+//! [`FIT_FILES`], a key to the shape it belongs to. It is long because it is the one place where a promise stands.
 
 use crate::shape::Shape::{self, Count, Either, Flag, List, Maybe, Named, Number, Object, Settings, Text};
 

@@ -1,4 +1,5 @@
-//! Interval weights times interval inputs, forward and reverse (docs/method.md, section 3).
+//! Interval weights times interval inputs, forward and reverse (docs/method.md, section 3); one file, since both directions share the classes
+//! of weights and are only right together.
 //!
 //! For one weight `[w, W]` and one input `[a, A]`, by the sign class of the weight:
 //!

@@ -10,6 +10,7 @@ import numpy.typing as npt
 __all__ = [
     "Fit",
     "Model",
+    "Monitor",
     "Record",
     "Simulator",
     "StudyDriver",
@@ -18,6 +19,7 @@ __all__ = [
     "__version__",
     "available_data",
     "band_metrics",
+    "command_line",
     "defaults",
     "fit",
     "study_execute",
