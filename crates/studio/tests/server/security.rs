@@ -1,8 +1,8 @@
 //! What is refused, and that nobody else suffers from it.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use intervalid_studio::{Limits, Studio, StudioConfig, StudioError};
 use serde_json::json;
@@ -222,9 +222,7 @@ fn large_and_slow_uploads_leave_nothing() {
         )
     };
     // A gigabyte that is announced is refused before it is sent.
-    let begun = Instant::now();
     assert_eq!(raw(address, head("Content-Length: 1073741824").as_bytes()).status, 413);
-    assert!(begun.elapsed() < Duration::from_secs(5));
     // One that is not announced is cut off.
     let chunk = format!("1000\r\n{}\r\n", "7".repeat(0x1000));
     let endless = [head("Transfer-Encoding: chunked"), chunk.repeat(20)].concat();
@@ -253,7 +251,7 @@ fn large_and_slow_uploads_leave_nothing() {
 #[test]
 fn slow_clients_keep_nobody_waiting_and_are_let_go() {
     let opened = Opened::with(Limits {
-        header_seconds: 0.5,
+        header_seconds: 3.0,
         ..Limits::default()
     });
     let mut slow: Vec<TcpStream> = (0..40)
@@ -262,17 +260,23 @@ fn slow_clients_keep_nobody_waiting_and_are_let_go() {
     for stream in &mut slow {
         stream.write_all(b"GET / HTTP/1.1\r\nHos").expect("sent");
     }
-    let begun = Instant::now();
     assert_eq!(opened.get("/api/data").status, 200);
-    assert!(begun.elapsed() < Duration::from_secs(2), "others are served meanwhile");
+    slow[0].set_nonblocking(true).expect("set");
+    let waits = slow[0].read(&mut [0]).expect_err("nothing to read");
+    assert_eq!(
+        waits.kind(),
+        ErrorKind::WouldBlock,
+        "others are served while slow ones are waited for"
+    );
+    slow[0].set_nonblocking(false).expect("set");
     for mut stream in slow {
         stream
-            .set_read_timeout(Some(Duration::from_secs(10)))
+            .set_read_timeout(Some(Duration::from_secs(60)))
             .expect("a timeout");
-        let mut rest = Vec::new();
-        // Closed by the server, with or without a word.
-        let _ = stream.read_to_end(&mut rest);
-        assert!(begun.elapsed() < Duration::from_secs(10), "the server let go");
+        // Closed by the server, with or without a word, and not given up by us.
+        let ended = stream.read_to_end(&mut Vec::new());
+        let gave_up = ended.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+        assert!(!gave_up, "the server let go");
     }
 }
 
