@@ -10,7 +10,7 @@ use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::cross_calibration::without;
 use crate::error::Result;
-use crate::folds::{BLOCKS, Folds};
+use crate::folds::{BLOCKS, Folds, piece};
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::parallel::map_parallel;
 use crate::score::shaped_score;
@@ -294,10 +294,9 @@ fn held_out_bands(
 
 /// One run's scores as those of several blocks.
 fn pieces(scores: &BlockScores) -> Vec<BlockScores> {
-    let place = |index: usize| scores.error.len() * index / BLOCKS;
     (0..BLOCKS)
         .map(|index| {
-            let range = place(index)..place(index + 1);
+            let range = piece(0..scores.error.len(), index);
             BlockScores {
                 error: scores.error[range.clone()].to_vec(),
                 below: scores.below[range.clone()].to_vec(),

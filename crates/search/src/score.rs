@@ -5,7 +5,7 @@
 
 use intervalid_model::{BlockScores, quantile, standard_error};
 
-use crate::folds::BLOCKS;
+use crate::folds::{BLOCKS, piece};
 
 /// Errors y - ŷ of the point predictions on held-out samples, in standard deviations: `[division][output][sample]`, in the order of
 /// [`Folds::folds`](crate::folds::Folds::folds).
@@ -76,12 +76,9 @@ pub(crate) fn score(errors: &HeldOut, blocks: usize, coverage: f64) -> Score {
 
 /// Errors `[output][sample]` in as many pieces as a shorter record has blocks.
 fn cut(errors: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
-    let piece = |index: usize, samples: &Vec<f64>| {
-        let place = |index: usize| samples.len() * index / BLOCKS;
-        samples[place(index)..place(index + 1)].to_vec()
-    };
+    let of = |index: usize| move |samples: &Vec<f64>| samples[piece(0..samples.len(), index)].to_vec();
     (0..BLOCKS)
-        .map(|index| errors.iter().map(|samples| piece(index, samples)).collect())
+        .map(|index| errors.iter().map(of(index)).collect())
         .collect()
 }
 
