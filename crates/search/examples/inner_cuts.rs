@@ -1,7 +1,7 @@
 //! What the default search reaches on records without looking at their test parts.
 //!
 //! ```text
-//! cargo run --release -p intervalid-search --example inner_cuts -- [--budget SECONDS] [--from 0] [--share 0.6] [--cut 0.6] [--threads 2] [--seed 1] [--table N] FILES
+//! cargo run --release -p intervalid-search --example inner_cuts -- [--budget SECONDS] [--rounds N] [--from 0] [--share 0.6] [--cut 0.6] [--threads 2] [--seed 1] [--table N] FILES
 //! ```
 //!
 //! The first `--share` of each record (its training and validation parts; with `--from` what lies between the two) is cut again: the search sees the first 60 % of it (`--cut`)
@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Arguments {
     files: Vec<String>,
     budget: Option<Duration>,
+    rounds: usize,
     from: f64,
     share: f64,
     cut: f64,
@@ -49,6 +50,7 @@ impl Arguments {
         let mut found = Self {
             files: Vec::new(),
             budget: None,
+            rounds: SearchConfig::default().rounds,
             from: 0.0,
             share: 0.6,
             cut: 0.6,
@@ -61,6 +63,7 @@ impl Arguments {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
                 "--budget" => found.budget = Some(Duration::try_from_secs_f64(value()?.parse()?)?),
+                "--rounds" => found.rounds = value()?.parse()?,
                 "--from" => found.from = value()?.parse()?,
                 "--share" => found.share = value()?.parse()?,
                 "--cut" => found.cut = value()?.parse()?,
@@ -136,6 +139,7 @@ impl std::fmt::Display for Bands<'_> {
 fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> Result<Vec<Inside>, Box<dyn Error>> {
     let config = SearchConfig {
         seed: arguments.seed,
+        rounds: arguments.rounds,
         ..SearchConfig::default()
     };
     let started = Instant::now();

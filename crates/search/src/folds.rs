@@ -37,75 +37,78 @@ pub(crate) struct Fold {
 
 pub(crate) const BLOCKS: usize = 5;
 
-/// Every segment cut in two: a model is fitted to one side and judged on the other.
+/// A record in two: a model is fitted to one side and judged on the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Cut {
-    /// Share of the segment before the cut.
-    share: f64,
-    /// Whether the past is fitted and the future judged, or the other way round.
-    is_forward: bool,
+pub(crate) enum Cut {
+    /// The past of every segment is fitted, its first `share`, and the future judged.
+    Forward { share: f64 },
+    /// The same the other way round.
+    Backward { share: f64 },
+    /// All other experiments are fitted, and this one judged.
+    Experiment(usize),
 }
 
 impl Cut {
-    const fn forward(share: f64) -> Self {
-        Self {
-            share,
-            is_forward: true,
+    /// Samples of a segment that are fitted, as a range of samples since its start.
+    fn fitted(self, segment: &Segment) -> Range<usize> {
+        let len = segment.len();
+        let place = |share: f64| (len as f64 * share).ceil() as usize;
+        match self {
+            Self::Forward { share } => 0..place(share),
+            Self::Backward { share } => place(share)..len,
+            Self::Experiment(experiment) if experiment == segment.experiment => 0..0,
+            Self::Experiment(_) => 0..len,
         }
     }
 
-    const fn backward(share: f64) -> Self {
-        Self {
-            share,
-            is_forward: false,
-        }
-    }
-
-    /// Samples of a stretch of `len` that lie before the cut.
-    fn place(self, len: usize) -> usize {
-        (len as f64 * self.share).ceil() as usize
-    }
-
-    /// Whether sample `k` of a stretch of `len` is fitted.
-    pub(crate) fn fits(self, k: usize, len: usize) -> bool {
-        (k < self.place(len)) == self.is_forward
+    /// Whether sample `k` of a segment is fitted.
+    pub(crate) fn fits(self, segment: &Segment, k: usize) -> bool {
+        self.fitted(segment).contains(&k)
     }
 
     fn fold(self, all: &Part) -> Fold {
-        let side = |is_before: bool| {
-            let piece = |segment: &Segment| {
-                let cut = segment.start + self.place(segment.len());
-                match is_before {
-                    true => Segment { end: cut, ..*segment },
-                    false => Segment { start: cut, ..*segment },
-                }
-            };
-            Part::from_segments(all.segments().iter().map(piece).collect())
+        let pieces = |of: &dyn Fn(Range<usize>, usize) -> [Range<usize>; 2]| {
+            let segments = all.segments().iter().flat_map(|segment| {
+                of(self.fitted(segment), segment.len()).map(|range| Segment {
+                    start: segment.start + range.start,
+                    end: segment.start + range.end,
+                    ..*segment
+                })
+            });
+            Part::from_segments(segments.collect())
         };
         Fold {
-            rest: side(self.is_forward),
-            held_out: side(!self.is_forward),
+            rest: pieces(&|fitted, len| [fitted, len..len]),
+            held_out: pieces(&|fitted, len| [0..fitted.start, fitted.end..len]),
         }
     }
 }
 
 /// The cut that candidates are judged by, beside the blocks.
-const JUDGING: Cut = Cut::forward(0.6);
-/// More cuts that say how errors grow beyond the data. They are for the band of a finished model alone.
-pub(crate) const CUTS: [Cut; 8] = [
-    Cut::forward(0.4),
-    Cut::forward(0.5),
-    Cut::forward(0.7),
-    Cut::forward(0.8),
-    Cut::forward(0.9),
-    Cut::backward(0.4),
-    Cut::backward(0.5),
-    Cut::backward(0.6),
+const JUDGING: Cut = Cut::Forward { share: 0.6 };
+/// More cuts that say how errors grow beyond the data. They are for the band of a finished model alone. Middle ones come first, since
+/// experiments that are left out take the places of the last.
+const CUTS: [Cut; 8] = [
+    Cut::Forward { share: 0.5 },
+    Cut::Backward { share: 0.5 },
+    Cut::Forward { share: 0.7 },
+    Cut::Forward { share: 0.9 },
+    Cut::Forward { share: 0.4 },
+    Cut::Forward { share: 0.8 },
+    Cut::Backward { share: 0.4 },
+    Cut::Backward { share: 0.6 },
 ];
+/// Experiments that are left out, at most.
+const MOST_EXPERIMENTS: usize = 4;
 
 /// Samples of a stretch of `len` that lie before its forward cut.
 pub(crate) fn before_cut(len: usize) -> usize {
-    JUDGING.place(len)
+    let whole = Segment {
+        experiment: 0,
+        start: 0,
+        end: len,
+    };
+    JUDGING.fitted(&whole).end
 }
 
 /// Records of more samples are long.
@@ -153,14 +156,41 @@ impl<'a> Folds<'a> {
         Ok(folds)
     }
 
-    /// The same blocks, a forward cut and a backward one: few enough for models whose training takes long.
+    /// The same blocks, a forward cut and a backward one, or the last experiment left out: few enough for models whose training takes long.
     pub(crate) fn with_two_cuts(mut self) -> Self {
-        let cuts = [JUDGING, Cut::backward(0.5)];
-        self.folds.extend(cuts.map(|cut| cut.fold(&self.all)));
+        let experiments = self.experiments();
+        let other = match experiments.last() {
+            Some(&last) if experiments.len() > 1 => Cut::Experiment(last),
+            _ => Cut::Backward { share: 0.5 },
+        };
+        self.folds.extend([JUDGING, other].map(|cut| cut.fold(&self.all)));
         self
     }
 
-    /// The same divisions and [`CUTS`]; of a long record, whose forward cut says enough, the same.
+    /// Cuts that size the band of a finished model; none of a long record, whose forward cut says enough. Of several experiments some are
+    /// left out as a whole: the next one is as strange to a model as they were.
+    pub(crate) fn cuts(&self) -> Vec<Cut> {
+        if self.is_long() {
+            return Vec::new();
+        }
+        let experiments = self.experiments();
+        let left_out = match experiments.len() {
+            1 => 0,
+            several => several.min(MOST_EXPERIMENTS),
+        };
+        let spread = |index: usize| Cut::Experiment(experiments[index * experiments.len() / left_out]);
+        (0..left_out).map(spread).chain(CUTS).take(CUTS.len()).collect()
+    }
+
+    /// Numbers of the experiments that have samples here.
+    fn experiments(&self) -> Vec<usize> {
+        let mut found: Vec<usize> = self.all.segments().iter().map(|segment| segment.experiment).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The same divisions and [`Folds::cuts`].
     pub(crate) fn with_cuts(&self) -> Self {
         let mut more = Self {
             folds: self.folds.clone(),
@@ -169,9 +199,8 @@ impl<'a> Folds<'a> {
             scaled: self.scaled.clone(),
             ..*self
         };
-        if !self.is_long() {
-            more.folds.extend(CUTS.map(|cut| cut.fold(&self.all)));
-        }
+        more.folds
+            .extend(self.cuts().into_iter().map(|cut| cut.fold(&self.all)));
         more
     }
 
@@ -382,12 +411,44 @@ mod tests {
 
     use super::*;
 
+    /// Experiments of these lengths.
+    fn dataset_of(lengths: &[usize]) -> Dataset {
+        let column = |len: usize| (0..len).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<_>>();
+        let experiment = |&len: &usize| Experiment::new(format!("e{len}"), vec![column(len)], vec![column(len)]);
+        let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
+        let experiments = lengths.iter().map(experiment).collect();
+        Dataset::new("d", channels.0, channels.1, None, experiments).expect("valid")
+    }
+
+    #[test]
+    fn several_experiments_are_left_out_one_by_one() {
+        let left_out = |lengths: &[usize]| {
+            let dataset = dataset_of(lengths);
+            let split = Split::new(&dataset, SplitFractions::new(0.6, 0.2, 0.2).expect("valid")).expect("splits");
+            let folds = Folds::new(&dataset, &split).expect("cuts");
+            assert_eq!(folds.cuts().len(), CUTS.len());
+            for (cut, fold) in folds.cuts().into_iter().zip(&folds.with_cuts().folds[6..]) {
+                assert_eq!(fold.held_out.samples() + fold.rest.samples(), folds.all.samples());
+                for (part, is_fitted) in [(&fold.rest, true), (&fold.held_out, false)] {
+                    for piece in part.segments() {
+                        let whole = folds.all.segments().iter().find(|s| s.experiment == piece.experiment);
+                        let whole = whole.expect("a piece of a segment");
+                        let mut samples = piece.start..piece.end;
+                        assert!(samples.all(|k| cut.fits(whole, k - whole.start) == is_fitted));
+                    }
+                }
+            }
+            let of = |cut| if let Cut::Experiment(of) = cut { Some(of) } else { None };
+            folds.cuts().into_iter().filter_map(of).collect::<Vec<usize>>()
+        };
+        assert!(left_out(&[200]).is_empty());
+        assert_eq!(left_out(&[130, 70]), [0, 1]);
+        assert_eq!(left_out(&[60; 8]), [0, 2, 4, 6]);
+    }
+
     #[test]
     fn blocks_partition_all_experiments_and_windows_stay_inside() {
-        let column = |len: usize| (0..len).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<_>>();
-        let experiments = [130, 70].map(|len| Experiment::new(format!("e{len}"), vec![column(len)], vec![column(len)]));
-        let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
-        let dataset = Dataset::new("d", channels.0, channels.1, None, experiments.to_vec()).expect("valid");
+        let dataset = dataset_of(&[130, 70]);
         let fractions = SplitFractions::new(0.6, 0.2, 0.2).expect("valid");
         let split = Split::new(&dataset, fractions).expect("splits");
         let folds = Folds::new(&dataset, &split).expect("cuts");

@@ -17,10 +17,11 @@ use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
 use crate::finish::Plan;
-use crate::folds::{CUTS, Folds};
+use crate::folds::Folds;
 use crate::hidden_states::{HiddenCandidate, HiddenSearch, everything_work};
 use crate::linear::{LinearCandidate, with_simulation_fits};
 use crate::networks::{LaggedSearch, NetworkCandidate};
+use crate::state_space::Recipe;
 
 /// Waves of networks with hidden states before lagged networks go on.
 const FIRST_WAVES: usize = 3;
@@ -28,7 +29,7 @@ const FIRST_WAVES: usize = 3;
 const GOOD_LAGS: f64 = 0.05;
 /// Linear models with a dead time must beat those without by this share of the score.
 const DEAD_TIME_ADVANTAGE: f64 = 0.03;
-/// Candidates whose margins are trained, on the average: the first may break its promise.
+/// Lagged networks whose margins are trained, on the average: the first may break its promise.
 const ATTEMPTS: f64 = 1.5;
 /// Networks with hidden states that are started as users do.
 const NETWORKS_STARTED: usize = 6;
@@ -182,6 +183,7 @@ impl Rounds<'_> {
         self.hidden.swap(0, best);
         self.hidden.truncate(1);
         self.done += 1;
+        self.reserve();
         Ok(())
     }
 
@@ -216,30 +218,26 @@ impl Rounds<'_> {
         Ok(!wave.is_cut && !wave.is_last)
     }
 
-    /// Keeps time for what the best candidates so far will need in the end: a network on lagged outputs, or a network and a linear model
-    /// with hidden states together.
+    /// Keeps time for what the best candidates so far will need in the end: a network on lagged outputs, or models with hidden states
+    /// that may be one model together. Before any network has been judged, for the first that will be.
     fn reserve(&self) {
         let threads = self.budget.threads as f64;
-        let cuts = if self.folds.is_long() { 0 } else { CUTS.len() };
+        let cuts = self.folds.cuts().len();
+        let margins = |parameters: usize| Plan::work(self.folds, parameters, MEMBERS + cuts) / threads;
         let of_lagged = self.lagged.best().map_or(0.0, |best| {
-            let margins = Plan::work(self.folds, best.parameters, MEMBERS + cuts);
             let fits = best.everything_work(self.folds) + cuts as f64 * best.member_work(self.folds);
-            ATTEMPTS * (margins + fits) / threads
+            ATTEMPTS * (margins(best.parameters) + fits / threads)
         });
         let of_hidden = self.hidden.first().map_or(0.0, |hidden| {
-            let work = |best: &HiddenCandidate| {
-                let margins = Plan::work(self.folds, best.parameters(), MEMBERS + cuts);
+            let needed = hidden.needed_in_the_end();
+            let work = |(recipe, steps): &(Recipe, usize)| {
                 let refit = match hidden.effort() {
-                    None => everything_work(best, &hidden.runs),
-                    Some(effort) => cuts as f64 * best.recipe.work(&hidden.runs, effort, best.refined) / threads,
+                    None => everything_work(recipe, &hidden.runs),
+                    Some(effort) => cuts as f64 * recipe.work(&hidden.runs, effort, *steps) / threads,
                 };
-                ATTEMPTS * (margins / threads + refit)
+                margins(recipe.shape(&hidden.runs[0]).parameters()) + refit
             };
-            [true, false]
-                .into_iter()
-                .filter_map(|is_linear| hidden.best(is_linear))
-                .map(work)
-                .sum()
+            needed.iter().map(work).sum()
         });
         self.budget.reserve(of_lagged.max(of_hidden));
     }

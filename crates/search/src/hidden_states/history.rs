@@ -10,7 +10,7 @@ use super::long::fit_everything;
 use super::rounds::HiddenSearch;
 use super::stress::bears;
 use crate::budget::Budget;
-use crate::folds::{BLOCKS, CUTS, piece};
+use crate::folds::{BLOCKS, piece};
 use crate::parallel::map_parallel;
 use crate::score::{HeldOut, Score, score};
 use crate::state_space::{Fitted, HISTORY, Observer, Run, Scored, StateSpace, median};
@@ -105,8 +105,8 @@ impl HiddenSearch {
                 },
             })
             .collect();
-        let (scored, of_cuts) = self.members_of_cuts(candidate, budget);
-        let of_cuts = self.with_observers(of_cuts, |cut| &scored[cut], started.window, budget);
+        let of_cuts = self.members_of_cuts(candidate, budget);
+        let of_cuts = self.with_observers(of_cuts, |cut| &self.cuts[cut], started.window, budget);
         observed.extend(of_cuts.into_iter().map(|(cut, fitted, observer)| Observed {
             fold: Some(all + cut),
             model: fitted.model,
@@ -116,20 +116,18 @@ impl HiddenSearch {
         observed
     }
 
-    /// The samples that each cut fits, and a model of each, made as the candidate was; none of a long record.
-    fn members_of_cuts(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> (Vec<Scored>, Vec<(usize, Fitted)>) {
+    /// A model of each cut, made as the candidate was; none of a long record.
+    fn members_of_cuts(&self, candidate: &HiddenCandidate, budget: &Budget<'_>) -> Vec<(usize, Fitted)> {
         let Some(effort) = self.effort() else {
-            return (Vec::new(), Vec::new());
+            return Vec::new();
         };
-        let scored = CUTS.map(|cut| Scored::matching(&self.runs, |run, k| cut.fits(k, self.runs[run].len())));
-        let fitted = map_parallel(&scored, budget.threads, |scored| {
+        let fitted = map_parallel(&self.cuts, budget.threads, |scored| {
             let data = (self.runs.as_slice(), scored);
             let keep_on = |work: f64| budget.did(work, "cuts");
             candidate.recipe.fit_one(data, effort, candidate.refined, &keep_on)
         });
         let fitted = fitted.into_iter().enumerate();
-        let found = fitted.filter_map(|(cut, fitted)| Some((cut, fitted?))).collect();
-        (scored.to_vec(), found)
+        fitted.filter_map(|(cut, fitted)| Some((cut, fitted?))).collect()
     }
 
     /// Models with observers that recall so many samples.

@@ -1,7 +1,8 @@
 //! Records of 10⁵ samples: Gauss–Newton from linear starts, judged after the forward cut.
 //!
 //! Linear orders are fitted on 10 000 samples and the best again on all. Networks get 30 steps on 50 samples per parameter; the best
-//! two go on over everything before the cut, ten steps at a time, for as long as there is work left and it helps.
+//! two go on over everything before the cut, ten steps at a time, while it helps. Then the best grows: a record this long can tell
+//! whether it needs more units. So it goes on for as long as there is work left and something is gained.
 
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use crate::folds::before_cut;
 use crate::parallel::map_parallel;
 use crate::state_space::{
     DescentConfig, Division, Fitted, LinearConfig, Recipe, Run, Scored, Start, beginnings, beside_linear, descend,
-    descent_work, fit_linear,
+    descent_work, fit_linear, with_more_units,
 };
 
 /// Samples that linear orders are compared on.
@@ -26,8 +27,10 @@ const FIRST_STEPS: usize = 30;
 /// Networks that go on, and their steps per round.
 const KEPT: usize = 2;
 const MORE_STEPS: usize = 10;
-/// Rounds that gain less than this share of the score end it.
+/// Rounds that gain less than this share of the score end a descent, or the growth.
 const GAIN: f64 = 0.005;
+/// Units of a map after it has grown, as a multiple of those before.
+const GROWTH: f64 = 1.5;
 /// Steps of the fit on everything, from the one before the cut.
 const LAST_STEPS: usize = 12;
 /// Penalties: clean records bear next to none.
@@ -42,6 +45,8 @@ pub(crate) struct LongSearch {
     /// Samples before the cuts.
     fitted: Scored,
     all: Scored,
+    /// Whether more steps of the best networks gain nothing.
+    is_settled: bool,
 }
 
 impl LongSearch {
@@ -51,6 +56,7 @@ impl LongSearch {
             fitted: Scored::matching(runs, |run, k| k < cuts[run]),
             all: Scored::all(runs),
             cuts,
+            is_settled: false,
         }
     }
 
@@ -201,36 +207,30 @@ impl LongSearch {
         }
     }
 
-    /// More steps on everything before the cut for the best networks, all of them one round.
+    /// More steps on everything before the cut for the best networks, and growth of the best once they gain nothing; one round.
     pub(crate) fn next_stage(
-        &self,
-        (runs, (dead_time, coverage)): (&[Run], (usize, f64)),
-        candidates: &mut [HiddenCandidate],
+        &mut self,
+        data: (&[Run], (usize, f64)),
+        candidates: &mut Vec<HiddenCandidate>,
         budget: &Budget<'_>,
     ) -> Wave {
-        let mut places: Vec<usize> = (0..candidates.len())
+        let mut networks: Vec<usize> = (0..candidates.len())
             .filter(|&place| !candidates[place].recipe.is_linear())
             .collect();
-        places.sort_by(|&a, &b| candidates[a].score.total().total_cmp(&candidates[b].score.total()));
-        places.truncate(KEPT);
-        let known: &[HiddenCandidate] = candidates;
-        let found = map_parallel(&places, budget.threads, |&place| {
-            let started = Instant::now();
-            let candidate = &known[place];
-            let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
-            let (mut is_cut, mut worked) = (false, 0.0);
-            let config = descent(candidate.recipe.weight_penalty, MORE_STEPS);
-            let start = candidate.members[0][0].clone();
-            let found = descend(start, runs, &self.fitted, config, |_, _| {
-                worked += work;
-                is_cut = !budget.did(work, "networks") || budget.is_over();
-                !is_cut
-            });
-            budget.took(worked, started.elapsed());
-            let judged = found.and_then(|found| {
-                HiddenCandidate::of_cut(candidate.recipe, found.fitted, (runs, &self.cuts), dead_time, coverage)
-            });
-            (!is_cut).then(|| (judged, started.elapsed().as_secs_f64()))
+        networks.sort_by(|&a, &b| candidates[a].score.total().total_cmp(&candidates[b].score.total()));
+        // Where a result belongs: in the place of the candidate that went on, or beside all.
+        let starts: Vec<(Option<usize>, HiddenCandidate)> = match self.is_settled {
+            true => {
+                let best = networks.first().map(|&best| grown(&candidates[best]));
+                best.into_iter().flatten().map(|grown| (None, grown)).collect()
+            }
+            false => {
+                let kept = networks.iter().take(KEPT);
+                kept.map(|&place| (Some(place), candidates[place].clone())).collect()
+            }
+        };
+        let found = map_parallel(&starts, budget.threads, |(_, start)| {
+            self.more_steps(start, data, budget)
         });
         let Some(found) = found.into_iter().collect::<Option<Vec<_>>>() else {
             return Wave {
@@ -240,24 +240,84 @@ impl LongSearch {
             };
         };
         let mut has_gained = false;
-        for (place, (better, seconds)) in places.into_iter().zip(found) {
-            let before = &candidates[place];
-            let Some(better) = better.filter(|better| better.score.total() < before.score.total()) else {
+        for ((place, start), better) in starts.into_iter().zip(found) {
+            let Some(better) = better.filter(|better| better.score.total() < start.score.total()) else {
                 continue;
             };
-            has_gained |= better.score.total() < (1.0 - GAIN) * before.score.total();
-            candidates[place] = HiddenCandidate {
-                refined: before.refined + MORE_STEPS,
-                seconds: before.seconds + seconds,
-                ..better
-            };
+            has_gained |= better.score.total() < (1.0 - GAIN) * start.score.total();
+            match place {
+                Some(place) => candidates[place] = better,
+                None => candidates.push(better),
+            }
         }
+        let was_settled = self.is_settled;
+        // What has grown may need more steps, and what needs no more may grow.
+        self.is_settled = !has_gained;
         Wave {
             done: 1,
             is_cut: false,
-            is_last: !has_gained,
+            is_last: was_settled && !has_gained,
         }
     }
+
+    /// A candidate after more steps on everything before the cut: some unless time or the user cut it, and none in it if it diverges.
+    fn more_steps(
+        &self,
+        candidate: &HiddenCandidate,
+        (runs, (dead_time, coverage)): (&[Run], (usize, f64)),
+        budget: &Budget<'_>,
+    ) -> Option<Option<HiddenCandidate>> {
+        let started = Instant::now();
+        let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
+        let (mut is_cut, mut worked) = (false, 0.0);
+        let config = descent(candidate.recipe.weight_penalty, MORE_STEPS);
+        let start = candidate.members[0][0].clone();
+        let found = descend(start, runs, &self.fitted, config, |_, _| {
+            worked += work;
+            is_cut = !budget.did(work, "networks") || budget.is_over();
+            !is_cut
+        });
+        budget.took(worked, started.elapsed());
+        let judged = found.and_then(|found| {
+            HiddenCandidate::of_cut(candidate.recipe, found.fitted, (runs, &self.cuts), dead_time, coverage)
+        });
+        let judged = judged.map(|judged| HiddenCandidate {
+            refined: candidate.refined + MORE_STEPS,
+            seconds: candidate.seconds + started.elapsed().as_secs_f64(),
+            ..judged
+        });
+        (!is_cut).then_some(judged)
+    }
+}
+
+/// A network with more units in its state map, and one with more in its output map; at first they do what it does.
+fn grown(candidate: &HiddenCandidate) -> Vec<HiddenCandidate> {
+    let larger = |units: usize| (units as f64 * GROWTH).ceil().max(units as f64 + 4.0) as usize;
+    let recipe = candidate.recipe;
+    let larger_maps = [
+        Recipe {
+            state_hidden: larger(recipe.state_hidden),
+            ..recipe
+        },
+        Recipe {
+            output_hidden: larger(recipe.output_hidden),
+            ..recipe
+        },
+    ];
+    larger_maps
+        .map(|recipe| {
+            let seed = recipe.seed + (recipe.state_hidden + recipe.output_hidden) as u64;
+            let grow = |fitted: &Fitted| Fitted {
+                model: with_more_units(&fitted.model, recipe.state_hidden, recipe.output_hidden, seed),
+                x0: fitted.x0.clone(),
+            };
+            HiddenCandidate {
+                recipe,
+                members: vec![candidate.members[0].iter().map(grow).collect()],
+                ..candidate.clone()
+            }
+        })
+        .to_vec()
 }
 
 /// A model of everything from one of what lies before the cut.
@@ -280,9 +340,9 @@ pub(crate) fn fit_everything(
 }
 
 /// Work of [`fit_everything`].
-pub(crate) fn everything_work(candidate: &HiddenCandidate, runs: &[Run]) -> f64 {
+pub(crate) fn everything_work(recipe: &Recipe, runs: &[Run]) -> f64 {
     let samples = runs.iter().map(Run::len).sum();
-    (LAST_STEPS as f64 + 1.0) * descent_work(candidate.recipe.shape(&runs[0]), samples)
+    (LAST_STEPS as f64 + 1.0) * descent_work(recipe.shape(&runs[0]), samples)
 }
 
 fn fit_one(recipe: &Recipe, runs: &[Run], scored: &Scored) -> Option<Fitted> {

@@ -9,6 +9,8 @@ use crate::state_space::Shape;
 
 /// Recipes of a pool at most: each adds members to the final model.
 const MOST: usize = 3;
+/// Networks among them at most: each is fitted once more on every cut, for which a search keeps time.
+pub(super) const MOST_NETWORKS: usize = 2;
 /// Recipes whose score is worse than the best by more than this factor do not join.
 const NEAR: f64 = 1.5;
 /// Each recipe that joins must lower the score by this share.
@@ -24,30 +26,41 @@ pub(crate) struct Pool {
 
 /// The pool that forward selection finds among started candidates; none where the best alone is as good.
 pub(crate) fn best_pool(candidates: &[HiddenCandidate], blocks: usize, coverage: f64) -> Option<Pool> {
-    let started: Vec<Option<(&HeldOut, &Score)>> = candidates
-        .iter()
-        .map(|candidate| {
-            candidate
-                .started
-                .as_ref()
-                .map(|started| (&started.errors, &started.score))
+    let eligible = candidates.iter().map(|candidate| {
+        let started = candidate.started.as_ref()?;
+        Some(Eligible {
+            errors: &started.errors,
+            score: &started.score,
+            is_network: !candidate.recipe.is_linear(),
         })
-        .collect();
-    select(&started, blocks, coverage)
+    });
+    select(&eligible.collect::<Vec<_>>(), blocks, coverage)
 }
 
-fn select(started: &[Option<(&HeldOut, &Score)>], blocks: usize, coverage: f64) -> Option<Pool> {
-    let errors = |place: usize| started[place].map(|(errors, _)| errors);
-    let total = |place: usize| started[place].map_or(f64::INFINITY, |(_, score)| score.total());
+/// A candidate that can be started.
+#[derive(Clone, Copy)]
+struct Eligible<'a> {
+    errors: &'a HeldOut,
+    score: &'a Score,
+    is_network: bool,
+}
+
+fn select(started: &[Option<Eligible<'_>>], blocks: usize, coverage: f64) -> Option<Pool> {
+    let errors = |place: usize| started[place].map(|eligible| eligible.errors);
+    let total = |place: usize| started[place].map_or(f64::INFINITY, |eligible| eligible.score.total());
+    let is_network = |&&place: &&usize| started[place].is_some_and(|eligible| eligible.is_network);
     let places = 0..started.len();
     let best = places.clone().min_by(|&a, &b| total(a).total_cmp(&total(b)))?;
     let near: Vec<usize> = places.filter(|&place| total(place) <= NEAR * total(best)).collect();
     let mut pool = Pool {
-        score: started[best]?.1.clone(),
+        score: started[best]?.score.clone(),
         of: vec![best],
     };
     while pool.of.len() < MOST {
-        let others = near.iter().filter(|place| !pool.of.contains(place));
+        let has_room = pool.of.iter().filter(is_network).count() < MOST_NETWORKS;
+        let others = near
+            .iter()
+            .filter(|place| !pool.of.contains(place) && (has_room || !is_network(place)));
         let larger = others.map(|&place| {
             let of: Vec<usize> = pool.of.iter().copied().chain([place]).collect();
             let errors: Vec<&HeldOut> = of.iter().filter_map(|&place| errors(place)).collect();
@@ -103,12 +116,35 @@ mod tests {
         let wave = |rate: f64, size: f64| errors(move |k| size * (rate * k as f64).sin());
         let all = [wave(1.3, 1.0), wave(1.3, 1.05), wave(2.1, 1.2), wave(0.7, 5.0)];
         let scores: Vec<Score> = all.iter().map(|errors| score(errors, 5, 0.9)).collect();
-        let mut started: Vec<Option<(&HeldOut, &Score)>> = all.iter().zip(&scores).map(Some).collect();
+        let eligible = |(errors, score)| Eligible {
+            errors,
+            score,
+            is_network: true,
+        };
+        let mut started: Vec<Option<Eligible<'_>>> = all.iter().zip(&scores).map(eligible).map(Some).collect();
         let pool = select(&started, 5, 0.9).expect("two are better than one");
         // The second errs as the first does, and the last is far worse than both.
         assert_eq!(pool.of, [0, 2]);
         assert!(pool.score.total() < 0.8 * scores[0].total());
         started[2] = None;
         assert!(select(&started, 5, 0.9).is_none());
+    }
+
+    #[test]
+    fn a_pool_has_two_networks_at_most() {
+        let all = [1.3, 2.1, 0.7].map(|rate: f64| errors(move |k| (rate * k as f64).sin()));
+        let scores = all.each_ref().map(|errors| score(errors, 5, 0.9));
+        let pool_of = |is_network: [bool; 3]| {
+            let eligible = |place: usize| {
+                Some(Eligible {
+                    errors: &all[place],
+                    score: &scores[place],
+                    is_network: is_network[place],
+                })
+            };
+            select(&[0, 1, 2].map(eligible), 5, 0.9).map(|pool| pool.of.len())
+        };
+        assert_eq!(pool_of([true, true, false]), Some(3));
+        assert_eq!(pool_of([true, true, true]), Some(2));
     }
 }

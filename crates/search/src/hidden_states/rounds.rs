@@ -12,13 +12,16 @@ use rand_chacha::ChaCha8Rng;
 
 use super::candidate::HiddenCandidate;
 use super::long::LongSearch;
+use super::pool::MOST_NETWORKS;
 use super::recipes::{effort, near_the_best, stronger};
 use super::stress::stress_runs;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
-use crate::state_space::{Division, Divisions, Effort, Recipe, Run, WAVE, first_networks, linear_orders, runs_of};
+use crate::state_space::{
+    Division, Divisions, Effort, Recipe, Run, Scored, WAVE, first_networks, linear_orders, runs_of,
+};
 
 /// Waves in a row that gain less than [`GAIN`] end a search.
 const IDLE_WAVES: usize = 3;
@@ -38,6 +41,8 @@ pub(crate) struct HiddenSearch {
     pub(crate) stress: Vec<Run>,
     pub(crate) dead_time: usize,
     pub(crate) divisions: Vec<Division>,
+    /// What is fitted of each cut that sizes the band of a finished model.
+    pub(super) cuts: Vec<Scored>,
     pub(crate) candidates: Vec<HiddenCandidate>,
     way: Way,
     coverage: f64,
@@ -79,8 +84,12 @@ impl HiddenSearch {
             let effort = effort(&runs);
             (divisions.divisions().to_vec(), Way::Blocks(Box::new(divisions), effort))
         };
+        let segments = folds.all.segments();
+        let cuts = folds.cuts().into_iter();
+        let cuts = cuts.map(|cut| Scored::matching(&runs, |run, k| cut.fits(&segments[run], k)));
         Some(Self {
             stress: stress_runs(&runs),
+            cuts: cuts.collect(),
             runs,
             dead_time,
             divisions,
@@ -215,9 +224,29 @@ impl HiddenSearch {
     }
 
     /// The best linear model, or network.
-    pub(crate) fn best(&self, is_linear: bool) -> Option<&HiddenCandidate> {
+    fn best(&self, is_linear: bool) -> Option<&HiddenCandidate> {
+        self.best_first(is_linear).into_iter().next()
+    }
+
+    /// Linear models, or networks, the best first.
+    fn best_first(&self, is_linear: bool) -> Vec<&HiddenCandidate> {
         let of_kind = self.candidates.iter().filter(|c| c.recipe.is_linear() == is_linear);
-        of_kind.min_by(|a, b| a.score.total().total_cmp(&b.score.total()))
+        let mut all: Vec<&HiddenCandidate> = of_kind.collect();
+        all.sort_by(|a, b| a.score.total().total_cmp(&b.score.total()));
+        all
+    }
+
+    /// Recipes that may have to be carried out once more in the end, with their Gauss–Newton steps: those of the dearest pool.
+    pub(crate) fn needed_in_the_end(&self) -> Vec<(Recipe, usize)> {
+        let of = |candidate: &HiddenCandidate| (candidate.recipe, candidate.refined);
+        let mut needed: Vec<(Recipe, usize)> = self.best(true).map(of).into_iter().collect();
+        let networks = self.best_first(false);
+        needed.extend(networks.iter().take(MOST_NETWORKS).map(|network| of(network)));
+        if networks.is_empty() {
+            // Few steps, since an estimate that is too high would leave no time for a network at all.
+            needed.extend(self.queue.front().map(|recipe| (*recipe, 0)));
+        }
+        needed
     }
 
     /// Candidates of the recipes that were finished in order, and how many recipes those are.

@@ -91,6 +91,7 @@ pub(crate) use recipe::descent_work;
 pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};
 pub use run::{Run, Scored, runs_of};
 pub use stack::{consensus, stack_weights};
+pub(crate) use start::with_more_units;
 pub use start::{at_random, beside_linear};
 pub use subspace::{Subspace, SubspaceConfig};
 pub use windows::{WindowsConfig, descend_windows};

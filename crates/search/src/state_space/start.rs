@@ -28,6 +28,32 @@ pub fn beside_linear(linear: &StateSpace, state_hidden: usize, output_hidden: us
     linear.with_networks(state_hidden, output_hidden, &state, &output)
 }
 
+/// `model` with networks of the given, larger sizes: the new units bend in different places, and count for nothing at first.
+pub(crate) fn with_more_units(model: &StateSpace, state_hidden: usize, output_hidden: usize, seed: u64) -> StateSpace {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let before = model.shape;
+    let shape = Shape {
+        state_hidden,
+        output_hidden,
+        ..before
+    };
+    let mut grown = model.widened(shape);
+    let (state, output) = grown.theta.split_at_mut(shape.state_map().parameters());
+    let maps = [
+        (state, shape.state_map(), before.state_hidden),
+        (output, shape.output_map(), before.output_hidden),
+    ];
+    for (theta, map, known) in maps {
+        let random = network(map, 0.0, &mut rng);
+        let new_weights = map.inner().start + known * map.width..map.inner().end;
+        let new_biases = map.inner_bias().start + known..map.inner_bias().end;
+        for range in [new_weights, new_biases] {
+            theta[range.clone()].copy_from_slice(&random[range]);
+        }
+    }
+    grown
+}
+
 /// A random stable model: decaying and oscillating modes with time constants spread over 1 to `horizon` samples, inputs
 /// scaled so that states are of order one, and random networks.
 pub fn at_random(shape: Shape, horizon: f64, seed: u64) -> StateSpace {
@@ -118,6 +144,32 @@ mod tests {
             let x = model.state_after(&run, &[0.0; 4], 1000).expect("stable");
             assert!(x.iter().all(|x| x.abs() < 60.0), "{seed}: {x:?}");
             assert_eq!(model, at_random(shape, 200.0, seed));
+        }
+    }
+
+    /// New units have no effect, and one derivative or the other that is not zero, or they would never have one.
+    #[test]
+    fn a_model_that_grows_does_what_it_did() {
+        let shape = Shape {
+            states: 3,
+            inputs: 1,
+            outputs: 2,
+            state_hidden: 4,
+            output_hidden: 0,
+        };
+        let model = at_random(shape, 50.0, 3);
+        let u: Vec<f64> = (0..200).map(|k| (0.3 * k as f64).sin()).collect();
+        let run = Run::new(1, 2, u, vec![0.0; 400]);
+        let before = model.simulate(&run, &[0.1; 3]).expect("stable");
+        let grown = with_more_units(&model, 7, 5, 8);
+        assert_eq!((grown.shape.state_hidden, grown.shape.output_hidden), (7, 5));
+        assert_eq!(before, grown.simulate(&run, &[0.1; 3]).expect("stable"));
+        for (theta, map, known) in [
+            (grown.state_theta(), grown.shape.state_map(), 4),
+            (grown.output_theta(), grown.shape.output_map(), 0),
+        ] {
+            let new = &theta[map.inner()][known * map.width..];
+            assert!(new.iter().all(|w| *w != 0.0));
         }
     }
 

@@ -1,20 +1,21 @@
 //! Which candidate becomes the model, and whether that model keeps what the candidate promised.
 
-use intervalid_data::InitialState;
-use intervalid_model::{Calibration, FitConfig, Model, ModelKind};
+mod plans;
+mod words;
+
+use intervalid_model::{Calibration, Model, ModelKind};
 
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
-use crate::finish::{Member, Plan, finish_linear};
+use crate::finish::finish_linear;
 use crate::folds::Folds;
-use crate::hidden_states::{HiddenCandidate, Pool, best_pool, common_shape};
+use crate::hidden_states::{HiddenCandidate, Pool, best_pool};
 use crate::info::CandidateInfo;
 use crate::linear::LinearCandidate;
 use crate::promise::Promise;
 use crate::rounds::Searched;
 use crate::score::Score;
-use crate::state_space::Shape;
 use crate::table::{arx_name, pool_name, table};
 
 /// A network has to beat the best linear model by this share of the score: it is harder to understand and to deploy.
@@ -286,178 +287,6 @@ impl Chooser<'_> {
         }
         Ok(finished)
     }
-
-    fn lagged_plan(&self, index: usize) -> Result<Plan> {
-        let candidate = &self.searched.lagged[index];
-        let forward = self.folds.forward_fold();
-        let of_folds = (0..self.folds.folds.len()).filter_map(|fold| {
-            Some(Member {
-                theta: candidate.theta(fold)?.to_vec(),
-                // The forward cut's has seen least, and calibrates only.
-                joins: Some(fold) != forward,
-                fold: Some(fold),
-            })
-        });
-        let of_cuts = candidate.members_from(self.folds.folds.len(), &self.finishing, self.config, self.budget)?;
-        let of_cuts = of_cuts.into_iter().map(|(fold, theta)| Member {
-            fold: Some(fold),
-            theta,
-            joins: false,
-        });
-        let everything = candidate.members_of_everything(self.folds, self.config, self.budget)?;
-        let everything = everything.into_iter().map(|theta| Member {
-            fold: None,
-            theta,
-            joins: true,
-        });
-        Ok(Plan {
-            members: of_folds.chain(of_cuts).chain(everything).collect(),
-            settings: candidate.recipe.fit_config(self.config, candidate.recipe.window, 1),
-            window: candidate.recipe.window,
-        })
-    }
-
-    /// Models of one recipe with hidden states or of several, which then share one shape and the longest history.
-    fn hidden_plan(&self, places: &[usize]) -> Result<Plan> {
-        let candidates = self.searched.hidden_candidates();
-        let hidden = self.searched.hidden.as_ref();
-        let started = |place: usize| hidden.zip(candidates[place].started.as_ref());
-        let mut observed = Vec::new();
-        let mut history = 0;
-        for &place in places {
-            let (hidden, started) = started(place).ok_or(SearchError::NoStableLinearModel)?;
-            observed.extend(hidden.observed(&candidates[place], started, self.budget));
-            history = history.max(started.history);
-        }
-        let shapes = observed.iter().map(|member| member.model.shape());
-        let shape = common_shape(shapes).ok_or(SearchError::NoStableLinearModel)?;
-        let settings = state_space_settings(self.config, &candidates[places[0]], shape, history);
-        let members = observed.into_iter().map(|member| {
-            let mut theta = member.model.widened(shape).theta().to_vec();
-            let gain_end = theta.len() + shape.states * shape.outputs;
-            theta.extend(member.gain);
-            theta.resize(gain_end, 0.0);
-            Member {
-                fold: member.fold,
-                theta,
-                joins: member.joins,
-            }
-        });
-        Ok(Plan {
-            window: WINDOW + settings.initial.unscored(),
-            members: members.collect(),
-            settings,
-        })
-    }
-
-    fn settle(&self, pick: Pick, finished: Finished, passed: &PassedOver) -> Choice {
-        let mut warnings = Vec::new();
-        for (other, error) in &passed.failed {
-            warnings.push(format!("no model could be made of {}: {error}", self.name(*other)));
-        }
-        for (other, disappointing) in &passed.broken {
-            warnings.push(format!(
-                "{} promised an error of {:.3} standard deviations, but the model made of it has {:.3}, so it was not taken",
-                self.name(*other),
-                disappointing.promise.promised,
-                disappointing.promise.worst()
-            ));
-        }
-        if finished.is_reduced {
-            warnings.push(
-                "the networks fitted to everything did worse than promised, so only those of the blocks are averaged"
-                    .to_owned(),
-            );
-        }
-        if !finished.promise.is_kept() {
-            warnings.push(format!(
-                "no model kept its promise; the error of this one is {:.3} standard deviations where {:.3} was promised",
-                finished.promise.worst(),
-                finished.promise.promised
-            ));
-        }
-        let descent = match pick {
-            Pick::Lagged(index) => {
-                let candidate = &self.searched.lagged[index];
-                (candidate.curve.clone(), candidate.steps)
-            }
-            Pick::Arx(_) | Pick::Hidden(_) | Pick::Pool => (Vec::new(), 0),
-        };
-        Choice {
-            why: match (passed.is_empty(), finished.promise.is_kept()) {
-                (true, _) => self.why(pick),
-                (false, true) => {
-                    "the best candidate whose model does what held-out data promised; better ones did not".to_owned()
-                }
-                (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
-            },
-            candidates: table(self.searched, self.pool.as_ref(), pick),
-            model: finished.model,
-            calibration: finished.calibration,
-            promise: finished.promise,
-            warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
-            descent,
-        }
-    }
-
-    fn why(&self, pick: Pick) -> String {
-        let linear = self.linear_models();
-        let is_linear = linear.contains(&pick);
-        let network = self.networks().first().copied();
-        let rival = if is_linear { network } else { Some(pick) };
-        let best = if is_linear { Some(pick) } else { linear.first().copied() };
-        let compared = rival
-            .zip(best)
-            .and_then(|(rival, best)| Some((self.score(rival)?, self.score(best)?)));
-        let Some((score, linear)) = compared else {
-            return match self.config.model {
-                Some(ModelKind::Arx) => "the best linear model on held-out data; no network was asked for".to_owned(),
-                _ => "the best linear model: no network stayed finite on all held-out blocks".to_owned(),
-            };
-        };
-        let share = 100.0 * (score.total() / linear.total() - 1.0);
-        let compared = match share < 0.0 {
-            true => format!("{:.0} % lower than", -share),
-            false => format!("{share:.0} % higher than"),
-        };
-        let (blocks, all) = (score.blocks_better(linear), score.blocks.len());
-        match is_linear {
-            false if self.config.model.is_some() => format!(
-                "the best {} on held-out data, as asked; its error there is {compared} the best linear model's",
-                self.kind(pick)
-            ),
-            false => format!(
-                "its error on held-out data is {compared} the best linear model's, and lower on {blocks} of {all} blocks"
-            ),
-            true => format!(
-                "no network is clearly better than this linear model: the best one's error on held-out data is {compared} its, and \
-                 lower on {blocks} of {all} blocks, where {:.0} %, more than the standard error between blocks, and most blocks were \
-                 needed",
-                100.0 * NETWORK_ADVANTAGE
-            ),
-        }
-    }
-
-    fn kind(&self, pick: Pick) -> ModelKind {
-        match pick {
-            Pick::Arx(_) => ModelKind::Arx,
-            Pick::Lagged(index) => self.searched.lagged[index].recipe.model,
-            Pick::Hidden(_) | Pick::Pool => ModelKind::Iss,
-        }
-    }
-}
-
-/// Samples of a window of margin training of a model with hidden states, besides its history.
-const WINDOW: usize = 250;
-
-/// Settings of a model with hidden states that was started from so many samples of history.
-fn state_space_settings(config: &SearchConfig, candidate: &HiddenCandidate, shape: Shape, history: usize) -> FitConfig {
-    let initial = config.initial.unwrap_or(InitialState::History(history));
-    let settings = config.fit_config(ModelKind::Iss, candidate.lags(), initial);
-    settings.with(|settings| {
-        settings.network.states = Some(shape.states);
-        settings.network.hidden = vec![shape.state_hidden, shape.output_hidden];
-    })
 }
 
 #[cfg(test)]

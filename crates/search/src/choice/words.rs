@@ -1,0 +1,104 @@
+//! What is said about a choice: why this model, and what was passed over.
+
+use intervalid_model::ModelKind;
+
+use super::{Choice, Chooser, Finished, NETWORK_ADVANTAGE, PassedOver, Pick};
+use crate::table::table;
+
+impl Chooser<'_> {
+    pub(super) fn settle(&self, pick: Pick, finished: Finished, passed: &PassedOver) -> Choice {
+        let mut warnings = Vec::new();
+        for (other, error) in &passed.failed {
+            warnings.push(format!("no model could be made of {}: {error}", self.name(*other)));
+        }
+        for (other, disappointing) in &passed.broken {
+            warnings.push(format!(
+                "{} promised an error of {:.3} standard deviations, but the model made of it has {:.3}, so it was not taken",
+                self.name(*other),
+                disappointing.promise.promised,
+                disappointing.promise.worst()
+            ));
+        }
+        if finished.is_reduced {
+            warnings.push(
+                "the networks fitted to everything did worse than promised, so only those of the blocks are averaged"
+                    .to_owned(),
+            );
+        }
+        if !finished.promise.is_kept() {
+            warnings.push(format!(
+                "no model kept its promise; the error of this one is {:.3} standard deviations where {:.3} was promised",
+                finished.promise.worst(),
+                finished.promise.promised
+            ));
+        }
+        let descent = match pick {
+            Pick::Lagged(index) => {
+                let candidate = &self.searched.lagged[index];
+                (candidate.curve.clone(), candidate.steps)
+            }
+            Pick::Arx(_) | Pick::Hidden(_) | Pick::Pool => (Vec::new(), 0),
+        };
+        Choice {
+            why: match (passed.is_empty(), finished.promise.is_kept()) {
+                (true, _) => self.why(pick),
+                (false, true) => {
+                    "the best candidate whose model does what held-out data promised; better ones did not".to_owned()
+                }
+                (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
+            },
+            candidates: table(self.searched, self.pool.as_ref(), pick),
+            model: finished.model,
+            calibration: finished.calibration,
+            promise: finished.promise,
+            warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+            descent,
+        }
+    }
+
+    fn why(&self, pick: Pick) -> String {
+        let linear = self.linear_models();
+        let is_linear = linear.contains(&pick);
+        let network = self.networks().first().copied();
+        let rival = if is_linear { network } else { Some(pick) };
+        let best = if is_linear { Some(pick) } else { linear.first().copied() };
+        let compared = rival
+            .zip(best)
+            .and_then(|(rival, best)| Some((self.score(rival)?, self.score(best)?)));
+        let Some((score, linear)) = compared else {
+            return match self.config.model {
+                Some(ModelKind::Arx) => "the best linear model on held-out data; no network was asked for".to_owned(),
+                _ => "the best linear model: no network stayed finite on all held-out blocks".to_owned(),
+            };
+        };
+        let share = 100.0 * (score.total() / linear.total() - 1.0);
+        let compared = match share < 0.0 {
+            true => format!("{:.0} % lower than", -share),
+            false => format!("{share:.0} % higher than"),
+        };
+        let (blocks, all) = (score.blocks_better(linear), score.blocks.len());
+        match is_linear {
+            false if self.config.model.is_some() => format!(
+                "the best {} on held-out data, as asked; its error there is {compared} the best linear model's",
+                self.kind(pick)
+            ),
+            false => format!(
+                "its error on held-out data is {compared} the best linear model's, and lower on {blocks} of {all} blocks"
+            ),
+            true => format!(
+                "no network is clearly better than this linear model: the best one's error on held-out data is {compared} its, and \
+                 lower on {blocks} of {all} blocks, where {:.0} %, more than the standard error between blocks, and most blocks were \
+                 needed",
+                100.0 * NETWORK_ADVANTAGE
+            ),
+        }
+    }
+
+    fn kind(&self, pick: Pick) -> ModelKind {
+        match pick {
+            Pick::Arx(_) => ModelKind::Arx,
+            Pick::Lagged(index) => self.searched.lagged[index].recipe.model,
+            Pick::Hidden(_) | Pick::Pool => ModelKind::Iss,
+        }
+    }
+}
