@@ -254,7 +254,7 @@ fn run_stage<T: Real>(
             learning_rate,
             scales: state.gradnorm.scales,
         };
-        let improved = state.record(record, stage);
+        let improved = state.record(record, stage, epochs);
         let is_due = clock.saved.elapsed() >= options.checkpoint_every;
         if let Some(path) = options.checkpoint.filter(|_| is_due) {
             clock.save(path, problem, state)?;

@@ -126,8 +126,8 @@ impl<T: Real> State<T> {
         }
     }
 
-    /// Files an epoch; returns whether it is the best one of its stage.
-    pub(super) fn record(&mut self, record: EpochRecord, stage: Stage) -> bool {
+    /// Files an epoch of a stage of so many; returns whether it is the best one so far.
+    pub(super) fn record(&mut self, record: EpochRecord, stage: Stage, epochs: usize) -> bool {
         // A missing loss is never the best.
         let [mse, second] = record.validation.map(|loss| loss.unwrap_or(f64::INFINITY));
         // docs/method.md, section 6: a stage is judged by its own loss, the joint one by the mean of both.
@@ -137,7 +137,8 @@ impl<T: Real> State<T> {
             Stage::Joint => 0.5 * mse + 0.5 * second,
         };
         self.history.push(record);
-        let improved = loss.is_finite() && self.best.as_ref().is_none_or(|best| loss < best.loss);
+        let is_better = |best: &Best<T>| is_better((best.epoch, best.loss), (self.epoch, loss), stage, epochs);
+        let improved = loss.is_finite() && self.best.as_ref().is_none_or(is_better);
         if improved {
             let (theta, raw) = self.kept();
             let (theta, raw) = (theta.to_vec(), raw.clone());
@@ -216,6 +217,18 @@ impl<T: Real> State<T> {
     }
 }
 
+/// Whether an epoch (its number and loss) replaces the best so far of a stage of so many epochs.
+///
+/// In the first half of a joint stage margins are still on their way from where they start. A short validation part can like such a band
+/// best, though it is many times too wide: any later epoch replaces those.
+fn is_better(best: (usize, f64), now: (usize, f64), stage: Stage, epochs: usize) -> bool {
+    let is_early = |epoch: usize| stage == Stage::Joint && 2 * epoch <= epochs;
+    match (is_early(best.0), is_early(now.0)) {
+        (true, false) => true,
+        _ => now.1 < best.1,
+    }
+}
+
 fn fresh_adam<T: Real>(problem: &Problem<T>) -> [Adam<T>; 3] {
     [problem.theta_len(), problem.margins_len(), problem.margins_len()].map(Adam::new)
 }
@@ -233,6 +246,17 @@ fn initial_margins<T: Real>(problem: &Problem<T>, theta: &[T]) -> RawMargins<T> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_half_of_a_joint_stage_is_kept_only_until_the_second_begins() {
+        let joint = |best, now| is_better(best, now, Stage::Joint, 10);
+        assert!(joint((2, 1.0), (5, 0.9)) && !joint((2, 1.0), (5, 1.1)));
+        assert!(joint((5, 1.0), (6, 3.0)));
+        assert!(joint((6, 3.0), (7, 2.9)) && !joint((6, 3.0), (7, 3.1)));
+        for stage in [Stage::Crisp, Stage::Margins, Stage::Likelihood] {
+            assert!(!is_better((5, 1.0), (6, 3.0), stage, 10));
+        }
+    }
 
     #[test]
     fn a_margin_that_changes_its_sign_keeps_its_size_under_abs() {
