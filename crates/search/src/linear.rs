@@ -46,7 +46,7 @@ pub(crate) const ITERATIONS: usize = 25;
 /// Regressors up to this length are searched; beyond, the largest lags are lowered.
 const LONGEST_REGRESSOR: usize = 80;
 /// Most work of fits to free runs, as a share of a search's; the best lags come first.
-const SIMULATION_SHARE: f64 = 0.05;
+const SIMULATION_SHARE: f64 = 0.025;
 /// Lags are compared on the beginning of longer records.
 const LAG_SAMPLES: usize = 12_000;
 /// A model with fewer parameters may be worse by this share.

@@ -83,7 +83,7 @@ pub(crate) fn most_samples(parameters: usize) -> usize {
 }
 
 /// Most work of a round, as a share of a search's: larger networks are left out first, then worse ones.
-const ROUND_SHARE: f64 = 0.06;
+const ROUND_SHARE: f64 = 0.03;
 
 /// The networks of a search, round by round.
 #[derive(Default)]

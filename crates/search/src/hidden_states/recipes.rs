@@ -9,7 +9,7 @@ use crate::state_space::{Effort, Recipe, Run, held_back, mutations};
 /// Above so many samples times outputs each recipe gets less still than [`Effort::for_runs`] gives.
 const VERY_MANY: usize = 8000;
 /// Most work of a recipe's Gauss–Newton steps, as a share of a search's.
-const DESCENT_SHARE: f64 = 0.06;
+const DESCENT_SHARE: f64 = 0.03;
 
 /// Effort per recipe: less where there are many samples.
 pub(crate) fn effort(runs: &[Run]) -> Effort {
