@@ -15,23 +15,30 @@ const MISSING: [&str; 12] = [
 /// No unit is longer.
 const LONGEST_UNIT: usize = 16;
 
-/// Cells of one row without an allocation per cell; quoted cells and those of sheets own their text.
+/// Cells of one row without an allocation per row; quoted cells and those of sheets own their text.
 pub(super) enum Cells<'a> {
-    Plain(Vec<&'a str>),
+    /// A line, and where in it each cell begins and ends.
+    Plain {
+        line: &'a str,
+        places: &'a [(u32, u32)],
+    },
     Owned(Vec<String>),
 }
 
 impl Cells<'_> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Plain(cells) => cells.len(),
+            Self::Plain { places, .. } => places.len(),
             Self::Owned(cells) => cells.len(),
         }
     }
 
     pub(super) fn get(&self, index: usize) -> &str {
         match self {
-            Self::Plain(cells) => cells[index],
+            Self::Plain { line, places } => {
+                let (start, end) = places[index];
+                &line[start as usize..end as usize]
+            }
             Self::Owned(cells) => &cells[index],
         }
     }
@@ -224,16 +231,18 @@ impl<'a> Rows<'a> {
 
 /// The number in a cell, NaN where it says that there is none.
 fn number(cell: &str, decimal: Decimal) -> Option<f64> {
-    if cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word)) {
-        return Some(f64::NAN);
-    }
-    match decimal {
+    let found = match decimal {
         Decimal::Point => cell.parse().ok(),
         // A point in such a file may group thousands: better refuse 1.234 than read it as a little more than one.
         Decimal::Comma if cell.contains('.') => None,
         Decimal::Comma if cell.contains(',') => cell.replacen(',', ".", 1).parse().ok(),
         Decimal::Comma => cell.parse().ok(),
-    }
+    };
+    // Nearly all cells are numbers, so the words come last.
+    found.or_else(|| {
+        let is_missing = cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word));
+        is_missing.then_some(f64::NAN)
+    })
 }
 
 fn parse(cell: &str, decimal: Decimal, file: &str, column: &str, position: Position) -> Result<f64, DataError> {

@@ -81,17 +81,17 @@ pub(super) fn read(
     }
     let mut rows = Rows::new(file, names, decimal, options)?;
     let width = rows.width();
-    while let Some(text) = lines.next_line()? {
-        let text = text.to_owned();
-        let position = Position::Line(lines.line);
-        let cells = cells_of(&text, delimiter);
+    let mut places = Vec::new();
+    while let Some((line, text)) = lines.next_numbered()? {
+        let position = Position::Line(line);
+        let cells = cells_of(text, delimiter, &mut places);
         if text.trim().is_empty() || (cells.is_blank() && width > 1) {
             rows.blank(position);
             continue;
         }
         if cells.len() != width {
             return Err(FileProblem::RaggedRow {
-                line: lines.line,
+                line,
                 expected: width,
                 found: cells.len(),
                 decimal_commas: delimiter == ',' && cells.len() == 2 * width,
@@ -172,14 +172,31 @@ fn check_header(file: &str, line: u64, header: &str, names: &[String], delimiter
     Ok(())
 }
 
-fn cells_of(text: &str, delimiter: char) -> Cells<'_> {
-    if text.contains('"') {
-        Cells::Owned(split_cells(text, delimiter))
-    } else if delimiter == ' ' {
-        Cells::Plain(text.split_whitespace().collect())
-    } else {
-        Cells::Plain(text.split(delimiter).map(str::trim).collect())
+/// The cells of a line; `places` is room that is used again and again.
+fn cells_of<'a>(line: &'a str, delimiter: char, places: &'a mut Vec<(u32, u32)>) -> Cells<'a> {
+    if line.contains('"') {
+        return Cells::Owned(split_cells(line, delimiter));
     }
+    places.clear();
+    let is_blank = delimiter == ' ';
+    let mut put = |start: usize, cell: &str| {
+        let text = cell.trim_start();
+        let start = start + cell.len() - text.len();
+        let end = start + text.trim_end().len();
+        if end > start || !is_blank {
+            // Lines are shorter than `LONGEST_LINE`, so places fit.
+            places.push((start as u32, end as u32));
+        }
+    };
+    let mut start = 0;
+    for (at, character) in line.char_indices() {
+        if character == delimiter || (is_blank && character.is_whitespace()) {
+            put(start, &line[start..at]);
+            start = at + character.len_utf8();
+        }
+    }
+    put(start, &line[start..]);
+    Cells::Plain { line, places }
 }
 
 /// Splits at delimiters outside double quotes; a doubled quote inside quotes is a quote.
@@ -216,6 +233,11 @@ struct Lines<'a, R> {
 impl<R: BufRead> Lines<'_, R> {
     /// The next line without its end, `None` at the end of the file.
     fn next_line(&mut self) -> Result<Option<&str>, DataError> {
+        Ok(self.next_numbered()?.map(|(_, text)| text))
+    }
+
+    /// The same with the line's number, from 1.
+    fn next_numbered(&mut self) -> Result<Option<(u64, &str)>, DataError> {
         self.buffer.clear();
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE as u64);
         let read = limited.read_until(b'\n', &mut self.buffer);
@@ -233,7 +255,7 @@ impl<R: BufRead> Lines<'_, R> {
         }
         let text =
             std::str::from_utf8(&self.buffer).map_err(|_| FileProblem::NotUtf8 { line: self.line }.of(self.file))?;
-        Ok(Some(text.trim_end_matches(['\n', '\r'])))
+        Ok(Some((self.line, text.trim_end_matches(['\n', '\r']))))
     }
 }
 

@@ -22,8 +22,12 @@ pub(crate) fn simulate<T: Real>(
     dataset: &Dataset,
     part: &Part,
 ) -> Result<Vec<Band>> {
-    let runs = members.iter().map(|member| fitted.with(member).simulate(dataset, part));
-    Ok(averaged(runs.collect::<Result<_>>()?, fitted))
+    let start = (members[0].architecture.lags, fitted.config.initial);
+    let (scaled, windows) = fitted.interface.runs(dataset, part, start)?;
+    let runs = members
+        .iter()
+        .map(|member| fitted.with(member).simulate(&scaled, &windows));
+    Ok(averaged(runs.collect(), fitted))
 }
 
 /// The mean of the members' runs `[member][window]`; a single member's own.

@@ -1,11 +1,10 @@
 //! One interval network and how it simulates.
 
-use intervalid_data::{Dataset, Part, Window};
+use intervalid_data::{Scaled, Window};
 use intervalid_interval::Real;
 
 use super::body::{Fitted, NetworkParameters};
 use crate::band::prediction::Band;
-use crate::error::Result;
 use crate::interface::Simulated;
 use crate::network::{Architecture, IntervalParameters, Network, Stepper};
 use crate::simulate::free_run::FreeRun;
@@ -47,7 +46,7 @@ impl<T: Real> IntervalNetwork<T> {
 
 impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
     /// Free runs with the band as the margins alone make it.
-    pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+    pub(crate) fn simulate(&self, scaled: &Scaled<T>, windows: &[Window]) -> Vec<Band> {
         let IntervalNetwork {
             architecture, theta, ..
         } = self.body;
@@ -55,16 +54,13 @@ impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
         let mut stepper = Stepper::new(architecture, theta);
         let mut network = Network::new(architecture);
         let parameters = self.body.interval_parameters();
-        let (scaled, windows) = self
-            .interface
-            .runs(dataset, part, (architecture.lags, self.config.initial))?;
-        for window in windows {
-            let mut run = FreeRun::new(architecture, window, self.config.initial);
-            run.simulate(&mut stepper, architecture, &scaled, self.config.initial);
-            run.bound(&mut network, &parameters);
+        for &window in windows {
+            let start = (architecture, self.config.initial);
+            let bounds = (&mut network, &parameters);
+            let run = FreeRun::simulate_bounded(start, window, scaled, &mut stepper, bounds);
             bands.push(self.band(&run, window));
         }
-        Ok(bands)
+        bands
     }
 
     pub(crate) fn band(&self, run: &FreeRun<T>, window: Window) -> Band {

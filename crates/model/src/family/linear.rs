@@ -1,6 +1,8 @@
 //! Linear ARX as a model like the others: order search, least squares, and a band from its own simulation errors.
 
-use intervalid_data::{ArxModel, DIVERGED, Dataset, LagSearchConfig, Lags, Normaliser, Part, Split, suggest_lags};
+use intervalid_data::{
+    ArxModel, DIVERGED, Dataset, LagSearchConfig, Lags, Normaliser, Part, Scaled, Split, Window, suggest_lags,
+};
 
 use crate::band::calibration::quantile;
 use crate::band::metrics::align;
@@ -94,21 +96,23 @@ impl ArxWithBand {
 impl Fitted<'_, ArxWithBand> {
     /// Free runs with their band.
     pub(crate) fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+        let start = (self.body.lags(), self.config.initial);
+        let (scaled, windows) = self.interface.runs(dataset, part, start)?;
         let members = self.body.members.iter();
-        let runs = members.map(|arx| self.simulate_one(arx, dataset, part));
-        Ok(averaged(runs.collect::<Result<_>>()?, *self))
+        let runs = members.map(|arx| self.simulate_one(arx, &scaled, &windows)).collect();
+        drop(scaled);
+        Ok(averaged(runs, *self))
     }
 
-    fn simulate_one(&self, arx: &ArxModel, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
+    fn simulate_one(&self, arx: &ArxModel, scaled: &Scaled<f64>, windows: &[Window]) -> Vec<Band> {
         let initial = self.config.initial;
         let mut bands = Vec::new();
         let outputs = self.interface.outputs.len();
         let mut regressor = vec![0.0; arx.lags.regressor_len(self.interface.inputs.len(), outputs)];
-        let (scaled, windows) = self.interface.runs(dataset, part, (arx.lags, initial))?;
-        for window in windows {
+        for &window in windows {
             let mut centre = vec![0.0; window.predicted().len() * outputs];
             let start = (arx.lags, initial);
-            let diverged_at = free_run(&scaled, window, start, &mut regressor, &mut centre, |_, x, y| {
+            let diverged_at = free_run(scaled, window, start, &mut regressor, &mut centre, |_, x, y| {
                 arx.step(x, y)
             });
             let simulated = Simulated {
@@ -124,6 +128,6 @@ impl Fitted<'_, ArxWithBand> {
             }
             bands.push(band);
         }
-        Ok(bands)
+        bands
     }
 }

@@ -363,3 +363,47 @@ fn stepping_through_a_record_equals_the_batch_of_windows() {
         }
     }
 }
+
+/// One tile after another gives the bits of all tiles at the end, whole runs and runs that diverge on their way.
+#[test]
+fn bounds_on_the_way_are_those_of_the_whole_run() {
+    let mut rng = ChaCha8Rng::seed_from_u64(10);
+    let mut diverged = 0;
+    for architecture in architectures() {
+        let scaled = record(&mut rng, &architecture, 120);
+        for (size, len) in [(0.3, 33), (0.3, 34), (0.3, 100), (3.0, 100)] {
+            let window = Window {
+                experiment: 0,
+                start: 3,
+                len,
+            };
+            let parameters = architecture.layout().len();
+            let theta = random(&mut rng, parameters, size);
+            let margin: Vec<f64> = random(&mut rng, parameters, 0.1).iter().map(|m| m.abs()).collect();
+            let mut bounds = IntervalParameters::new(&architecture.layout());
+            bounds.update(&theta, &margin, &margin);
+            let mut network = Network::new(&architecture);
+            let mut stepper = Stepper::new(&architecture, &theta);
+            let initial = InitialState::Measured;
+            let mut whole = FreeRun::new(&architecture, window, initial);
+            whole.simulate(&mut stepper, &architecture, &scaled, initial);
+            whole.bound(&mut network, &bounds);
+            let start = (&architecture, initial);
+            let found = FreeRun::simulate_bounded(start, window, &scaled, &mut stepper, (&mut network, &bounds));
+            assert_eq!(whole.ends_at(), found.ends_at(), "{architecture:?}");
+            diverged += usize::from(found.diverged_at.is_some());
+            let end = whole
+                .ends_at()
+                .map_or(whole.y.len(), |step| step * architecture.outputs);
+            let bits = |values: &[f64]| values[..end].iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            for (expected, found) in [
+                (&whole.y, &found.y),
+                (&whole.lower, &found.lower),
+                (&whole.upper, &found.upper),
+            ] {
+                assert_eq!(bits(expected), bits(found), "{architecture:?} over {len}");
+            }
+        }
+    }
+    assert!(diverged > 0, "some run must leave its range");
+}

@@ -10,7 +10,7 @@ pub(crate) struct FreeRun<T> {
     pub(crate) window: Window,
     /// Unscored steps at the start.
     pub(crate) warmup: usize,
-    /// Tiles of consecutive steps.
+    /// Tiles of consecutive steps; only the latest of a run that was [bounded on the way](FreeRun::simulate_bounded).
     pub(crate) frames: Frames<T>,
     /// `[step][output]`
     pub(crate) y: Vec<T>,
@@ -93,8 +93,12 @@ fn keep_frame<T: Real>(frames: &mut Frames<T>, stepper: &Stepper<T>, step: usize
 }
 
 impl<T: Real> FreeRun<T> {
-    /// Room for a run over `window`.
+    /// Room for a run over `window`, with the frames of all its steps.
     pub(crate) fn new(architecture: &Architecture, window: Window, initial: InitialState) -> Self {
+        Self::with_tiles(architecture, window, initial, (window.len - 1).div_ceil(TILE))
+    }
+
+    fn with_tiles(architecture: &Architecture, window: Window, initial: InitialState, tiles: usize) -> Self {
         let steps = window.len - 1;
         let outputs = architecture.outputs;
         let values = vec![T::zero(); steps * outputs];
@@ -102,7 +106,7 @@ impl<T: Real> FreeRun<T> {
         Self {
             window,
             warmup: initial.unscored(),
-            frames: Frames::new(architecture, steps.div_ceil(TILE), TILE),
+            frames: Frames::new(architecture, tiles, TILE),
             y: values.clone(),
             lower: values.clone(),
             upper: values,
@@ -112,6 +116,71 @@ impl<T: Real> FreeRun<T> {
             regressor: vec![T::zero(); architecture.regressor_len()],
             tile: [tile.clone(), tile],
         }
+    }
+
+    /// A run over `window` with its bounds, computed tile by tile on the way: the bits of [`simulate`](Self::simulate) and
+    /// [`bound`](Self::bound) without frames of all steps, which for a cell are many times as large as the band.
+    pub(crate) fn simulate_bounded(
+        (architecture, initial): (&Architecture, InitialState),
+        window: Window,
+        scaled: &Scaled<T>,
+        stepper: &mut Stepper<T>,
+        (network, parameters): (&mut Network<T>, &IntervalParameters<T>),
+    ) -> Self {
+        let mut run = Self::with_tiles(architecture, window, initial, 1);
+        let Self {
+            frames,
+            y,
+            lower,
+            upper,
+            outputs,
+            regressor,
+            tile: bounds,
+            ..
+        } = &mut run;
+        network.reserve_interval(TILE);
+        stepper.reset();
+        let steps = y.len() / *outputs;
+        let mut bound = |frames: &Frames<T>, step: usize| {
+            let [tile_lower, tile_upper] = &mut *bounds;
+            network.interval_forward(parameters, frames, 0, tile_lower, tile_upper);
+            for step in step / TILE * TILE..=step {
+                for output in 0..*outputs {
+                    let (at, from) = (step * *outputs + output, output * TILE + step % TILE);
+                    (lower[at], upper[at]) = (tile_lower[from], tile_upper[from]);
+                }
+            }
+        };
+        let start = (architecture.lags, initial);
+        let diverged_at = free_run(scaled, window, start, regressor, y, |step, regressor, y| {
+            keep_frame(frames, stepper, step % TILE, regressor);
+            y.copy_from_slice(stepper.step(regressor));
+            if step % TILE == TILE - 1 || step + 1 == steps {
+                bound(frames, step);
+            }
+        });
+        // The tile that a run leaves early has bounds up to there.
+        if let Some(step) = diverged_at.filter(|step| step % TILE != TILE - 1 && step + 1 != steps) {
+            bound(frames, step);
+        }
+        run.diverged_at = diverged_at;
+        for at in 0..run.y.len() {
+            run.settle(at);
+        }
+        run
+    }
+
+    /// Takes a bound as it was computed into the band. Where it is not finite there is none, and the band ends: against the centre it
+    /// would become a band of no width.
+    #[inline]
+    fn settle(&mut self, at: usize) {
+        let (lower, upper) = (self.lower[at], self.upper[at]);
+        if !(lower.is_finite() && upper.is_finite()) {
+            self.unbounded_at.get_or_insert(at / self.outputs);
+        }
+        // Rounding may push a bound past the centre by an ulp where margins are zero.
+        self.lower[at] = lower.min(self.y[at]);
+        self.upper[at] = upper.max(self.y[at]);
     }
 
     /// Simulates: measured outputs as far as `initial` knows them, the model's own predictions after.
@@ -137,26 +206,20 @@ impl<T: Real> FreeRun<T> {
         });
     }
 
-    /// Fills the bounds on the simulated trajectory. The point prediction is always inside; where a bound is not finite there is
-    /// none, and the band ends.
+    /// Fills the bounds on the simulated trajectory. The point prediction is always inside.
     pub(crate) fn bound(&mut self, network: &mut Network<T>, parameters: &IntervalParameters<T>) {
         network.reserve_interval(TILE);
         self.unbounded_at = None;
         let outputs = self.outputs;
         let steps = self.y.len() / outputs;
-        let [lower, upper] = &mut self.tile;
         for tile in 0..self.frames.tiles {
+            let [lower, upper] = &mut self.tile;
             network.interval_forward(parameters, &self.frames, tile, lower, upper);
             for step in tile * TILE..((tile + 1) * TILE).min(steps) {
                 for output in 0..outputs {
                     let (at, from) = (step * outputs + output, output * TILE + step % TILE);
-                    if !(lower[from].is_finite() && upper[from].is_finite()) {
-                        // Against the centre below, it would become a band of no width.
-                        self.unbounded_at.get_or_insert(step);
-                    }
-                    // Rounding may push a bound past the centre by an ulp where margins are zero.
-                    self.lower[at] = lower[from].min(self.y[at]);
-                    self.upper[at] = upper[from].max(self.y[at]);
+                    (self.lower[at], self.upper[at]) = (self.tile[0][from], self.tile[1][from]);
+                    self.settle(at);
                 }
             }
         }

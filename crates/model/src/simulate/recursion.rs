@@ -35,14 +35,14 @@ pub enum RecursionMode {
 impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
     /// Free runs whose bounds come from an interval recursion.
     pub(crate) fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+        let start = (self.body.architecture.lags, self.config.initial);
+        let (scaled, windows) = self.interface.runs(dataset, part, start)?;
         let horizon = match mode {
-            RecursionMode::Recentred => return self.simulate(dataset, part),
+            RecursionMode::Recentred => return Ok(self.simulate(&scaled, &windows)),
             RecursionMode::KStep(0) => return Err(ModelError::option("k_step", 0, "at least one step")),
             RecursionMode::KStep(steps) => steps,
             RecursionMode::Full => usize::MAX,
         };
-        let start = (self.body.architecture.lags, self.config.initial);
-        let (scaled, windows) = self.interface.runs(dataset, part, start)?;
         let mut stepper = Stepper::new(&self.body.architecture, &self.body.theta);
         let mut recursion = Recursion::new(self.body);
         let mut bands = Vec::with_capacity(windows.len());

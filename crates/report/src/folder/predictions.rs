@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::{Dataset, Experiment, Part, quote_csv};
+use intervalid_data::{Dataset, Experiment, Part, push_number, quote_csv};
 use intervalid_model::{Band, ModelError, align};
 
 /// Columns beyond the contract's first ones, at the end.
@@ -33,6 +33,15 @@ pub struct Planned<'a> {
     pub rows: &'a Experiment,
     /// Samples in front of them.
     pub past: usize,
+}
+
+fn cell(text: &mut String, value: f64) {
+    text.push(',');
+    push_number(text, value);
+}
+
+fn flag(text: &mut String, value: bool) {
+    text.push_str(if value { ",1" } else { ",0" });
 }
 
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
@@ -129,28 +138,29 @@ pub fn predictions_csv(
             label(&mut text, first + row);
             for column in &columns {
                 let run = column[index];
-                match extras.planned {
-                    None => drop(write!(text, ",{}", run.target[row])),
-                    Some(_) => text += ",",
+                text.push(',');
+                if extras.planned.is_none() {
+                    push_number(&mut text, run.target[row]);
                 }
-                for cell in [run.centre, run.lower, run.upper].map(|values| values[row]) {
-                    let _ = write!(text, ",{cell}");
+                for values in [run.centre, run.lower, run.upper] {
+                    cell(&mut text, values[row]);
                 }
             }
             for run in columns.iter().map(|column| column[index]).filter(|_| extras.inside) {
                 let is_inside = (run.lower[row]..=run.upper[row]).contains(&run.target[row]);
-                let _ = write!(text, ",{}", u8::from(is_inside));
+                flag(&mut text, is_inside);
             }
             let at = band.warmup.min(band.len()) + row;
             let online = extras.online.into_iter();
             let levels = extras.levels.iter().map(|(_, bands)| *bands);
             for band in online.chain(levels).map(|bands| &bands[index]) {
                 for (lower, upper) in band.lower.iter().zip(&band.upper) {
-                    let _ = write!(text, ",{},{}", lower[at], upper[at]);
+                    cell(&mut text, lower[at]);
+                    cell(&mut text, upper[at]);
                 }
             }
             if let Some(flags) = extras.extrapolated {
-                let _ = write!(text, ",{}", u8::from(flags[index][at]));
+                flag(&mut text, flags[index][at]);
             }
             place(&mut text, first + row);
         }
