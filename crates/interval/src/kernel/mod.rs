@@ -31,9 +31,9 @@ pub use interval_product::{IntervalWeights, WeightAdjoint};
 pub use level::{SimdLevel, with_level};
 pub use matmul::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
 pub use one_sample::{CentredColumns, IntervalRows};
-pub use vector::{Portable, Vector};
+pub use vector::{Portable, Quad, Vector};
 #[cfg(target_arch = "x86_64")]
-pub use x86::{F32x8, F32x16, F64x4, F64x8};
+pub use x86::{F32x4, F32x8, F32x16, F64x4, F64x8};
 
 /// Widths of tiles are multiples of this many samples: one AVX-512 register of `f32`.
 pub const LANES: usize = 16;

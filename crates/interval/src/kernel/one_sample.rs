@@ -5,8 +5,8 @@
 //! kernels, so a step gives the same bits as a tile that holds the step.
 
 use super::centred_product::CentredWeights;
-use super::interval_product::IntervalWeights;
-use super::vector::Vector;
+use super::interval_product::{Entry, IntervalWeights};
+use super::vector::{Quad, Vector};
 use super::{LANES, area, padded};
 use crate::real::Real;
 use crate::simd_dispatch;
@@ -20,7 +20,8 @@ pub struct CentredColumns<T> {
     radius: Vec<T>,
 }
 
-/// [`IntervalWeights`] for one sample: both bounds of a row lie side by side in one register.
+/// [`IntervalWeights`] for one sample: both bounds of a row lie side by side in one register, and [`ROWS`] rows run at a time, so that
+/// none waits for its own last sum.
 #[derive(Clone, Debug)]
 pub struct IntervalRows<T> {
     inner: usize,
@@ -32,23 +33,27 @@ pub struct IntervalRows<T> {
 
 #[derive(Clone, Debug)]
 struct SortedRows<T> {
-    rows: Vec<Row>,
-    /// Input of every weight.
-    indices: Vec<u32>,
-    /// `[w, W, w, W]` of every weight `[w, W]`, likewise.
+    blocks: Vec<Block>,
+    /// Where the input of every weight is read among the pairs, `[entry][row of the block]`: at its first place for weights that are
+    /// positive or straddle zero, at its second, which swaps its bounds, for negative ones.
+    places: Vec<[u32; ROWS]>,
+    /// `[w, W, W, w]` of every weight `[w, W]`, so that one register holds both orders.
     weights: Vec<T>,
 }
 
+/// Rows that run side by side.
+const ROWS: usize = 4;
 /// Numbers that a weight or an input takes.
 const QUAD: usize = 4;
 
-/// Where the classes of a row end in the list of entries, and where its output lies.
+/// Rows that run side by side: first the weights of one sign, then those that straddle zero. Rows with fewer are filled up with
+/// weights of zero on an input of -0, whose products change no sum, not even its sign.
 #[derive(Clone, Debug)]
-struct Row {
-    place: usize,
+struct Block {
+    /// Where the outputs of its rows lie; fewer than [`ROWS`] in the last one.
+    outputs: Vec<usize>,
     start: usize,
-    positive_end: usize,
-    negative_end: usize,
+    straddling: usize,
     end: usize,
 }
 
@@ -174,28 +179,38 @@ impl<T: Real> IntervalRows<T> {
     pub fn new(weights: &IntervalWeights<T>, groups: usize) -> Self {
         let (out, inner) = weights.shape();
         let (spans, entries) = weights.by_row();
-        let rows = spans.iter().map(|span| Row {
-            place: place(span.line, out, groups),
-            start: span.positive.start,
-            positive_end: span.positive.end,
-            negative_end: span.negative.end,
-            end: span.straddling.end,
-        });
-        let mut quads: Vec<T> = entries
-            .iter()
-            .flat_map(|entry| [entry.lower, entry.upper, entry.lower, entry.upper])
-            .collect();
-        // A register read at the last weight ends behind it.
-        quads.resize(quads.len() + LANES, T::zero());
+        let mut sorted = SortedRows {
+            blocks: Vec::with_capacity(spans.len().div_ceil(ROWS)),
+            places: Vec::new(),
+            weights: Vec::new(),
+        };
+        // A row has a span per chunk of inputs, whose sums follow one another: no block holds two of them.
+        let chunks = spans.chunk_by(|span, next| span.line < next.line);
+        for rows in chunks.flat_map(|chunk| chunk.chunks(ROWS)) {
+            let start = sorted.places.len();
+            let signed = |row: usize| {
+                let span = &rows[row];
+                let positive = span.positive.clone().map(|entry| (entry, 0));
+                positive.chain(span.negative.clone().map(|entry| (entry, 1)))
+            };
+            let straddling = |row: usize| rows[row].straddling.clone().map(|entry| (entry, 0));
+            sorted.append(rows.len(), entries, inner, signed);
+            let after_signed = sorted.places.len();
+            sorted.append(rows.len(), entries, inner, straddling);
+            sorted.blocks.push(Block {
+                outputs: rows.iter().map(|span| place(span.line, out, groups)).collect(),
+                start,
+                straddling: after_signed,
+                end: sorted.places.len(),
+            });
+        }
+        let mut pairs = vec![T::zero(); QUAD * (inner + 1) + LANES];
+        pairs[QUAD * inner..].fill(-T::zero());
         Self {
             inner,
             width: padded_outputs(out, groups),
-            sorted: SortedRows {
-                rows: rows.collect(),
-                indices: entries.iter().map(|entry| entry.index).collect(),
-                weights: quads,
-            },
-            pairs: vec![T::zero(); QUAD * inner + LANES],
+            sorted,
+            pairs,
         }
     }
 
@@ -219,6 +234,36 @@ impl<T: Real> IntervalRows<T> {
     }
 }
 
+impl<T: Real> SortedRows<T> {
+    /// Appends the entries that `of(row)` lists for each row, with the place (0 or 1) at which their input is read.
+    fn append<I: Iterator<Item = (usize, u32)>>(
+        &mut self,
+        rows: usize,
+        entries: &[Entry<T>],
+        inner: usize,
+        of: impl Fn(usize) -> I,
+    ) {
+        let mut lists: Vec<I> = (0..rows).map(of).collect();
+        loop {
+            let next: Vec<Option<(usize, u32)>> = lists.iter_mut().map(Iterator::next).collect();
+            if next.iter().all(Option::is_none) {
+                return;
+            }
+            let mut places = [(QUAD * inner) as u32; ROWS];
+            let mut quads = [T::zero(); QUAD * ROWS];
+            for (row, (entry, swap)) in next.iter().enumerate().filter_map(|(row, next)| Some((row, (*next)?))) {
+                let Entry {
+                    index, lower, upper, ..
+                } = entries[entry];
+                places[row] = QUAD as u32 * index + swap;
+                quads[QUAD * row..QUAD * (row + 1)].copy_from_slice(&[lower, upper, upper, lower]);
+            }
+            self.places.push(places);
+            self.weights.extend_from_slice(&quads);
+        }
+    }
+}
+
 simd_dispatch! {
     unsafe fn rows_forward<T>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) = rows_body;
 }
@@ -227,48 +272,56 @@ simd_dispatch! {
 /// Call it through `simd_dispatch!`, with rows and pairs of one [`IntervalRows`].
 #[inline(always)]
 unsafe fn rows_body<T: Real, V: Vector<T>>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) {
-    let (indices, weights) = (sorted.indices.as_slice(), sorted.weights.as_ptr());
+    // SAFETY: passed on to the caller.
+    unsafe { rows_quad::<T, V::Quad>(sorted, pairs, lower, upper) }
+}
+
+/// In registers of four numbers: longer ones would read across two lines of the cache nearly every time.
+///
+/// # Safety
+/// As [`rows_body`].
+#[inline(always)]
+unsafe fn rows_quad<T: Real, V: Quad<T>>(sorted: &SortedRows<T>, pairs: &[T], lower: &mut [T], upper: &mut [T]) {
+    let (places, weights) = (sorted.places.as_slice(), sorted.weights.as_ptr());
     let pairs = pairs.as_ptr();
     let mut lanes = [T::zero(); LANES];
     // The lower bound is the least of two products, the upper bound the largest.
     lanes[0] = -T::one();
-    // SAFETY: `IntervalRows::new` takes entries and inputs from sorted weights, and pads weights and pairs by `LANES` numbers:
-    // a register read at the second number of the last one ends inside. Places are checked. The caller vouches for the
-    // instructions.
+    // SAFETY: `IntervalRows::new` takes entries and inputs from sorted weights, and pads the pairs by `LANES` numbers: a register
+    // read at the second number of the last one ends inside. Blocks lie inside the list of places, and places of outputs are checked.
+    // The caller vouches for the instructions.
     unsafe {
         let is_lower = V::load(lanes.as_ptr());
-        for row in &sorted.rows {
-            (lanes[0], lanes[1]) = (lower[row.place], upper[row.place]);
-            let mut sums = V::load(lanes.as_ptr());
-            for entry in row.start..row.positive_end {
-                let x = V::load(pairs.add(QUAD * *indices.get_unchecked(entry) as usize));
-                sums = signed(weights.add(QUAD * entry), x).mul_add(x, sums);
+        for block in &sorted.blocks {
+            let mut sums = [V::splat(T::zero()); ROWS];
+            for (sum, &output) in sums.iter_mut().zip(&block.outputs) {
+                (lanes[0], lanes[1]) = (lower[output], upper[output]);
+                *sum = V::load(lanes.as_ptr());
             }
-            for entry in row.positive_end..row.negative_end {
-                let x = V::load(pairs.add(QUAD * *indices.get_unchecked(entry) as usize + 1));
-                sums = signed(weights.add(QUAD * entry), x).mul_add(x, sums);
+            for entry in block.start..block.straddling {
+                let places = places.get_unchecked(entry);
+                for row in 0..ROWS {
+                    let x = V::load(pairs.add(places[row] as usize));
+                    let weight = V::load(weights.add(QUAD * (ROWS * entry + row)));
+                    sums[row] = x.select_negative(weight.swap_halves(), weight).mul_add(x, sums[row]);
+                }
             }
-            for entry in row.negative_end..row.end {
-                let pair = pairs.add(QUAD * *indices.get_unchecked(entry) as usize);
-                let quad = weights.add(QUAD * entry);
-                let with_a = V::load(quad.add(1)).mul(V::splat(*pair));
-                let with_b = V::load(quad).mul(V::splat(*pair.add(1)));
-                sums = sums.add(is_lower.select_negative(with_a.min(with_b), with_a.max(with_b)));
+            for entry in block.straddling..block.end {
+                let places = places.get_unchecked(entry);
+                for row in 0..ROWS {
+                    let pair = pairs.add(places[row] as usize);
+                    let weight = V::load(weights.add(QUAD * (ROWS * entry + row)));
+                    let with_a = weight.swap_halves().mul(V::splat(*pair));
+                    let with_b = weight.mul(V::splat(*pair.add(1)));
+                    sums[row] = sums[row].add(is_lower.select_negative(with_a.min(with_b), with_a.max(with_b)));
+                }
             }
-            sums.store(lanes.as_mut_ptr());
-            (lower[row.place], upper[row.place]) = (lanes[0], lanes[1]);
+            for (sum, &output) in sums.iter().zip(&block.outputs) {
+                sum.store(lanes.as_mut_ptr());
+                (lower[output], upper[output]) = (lanes[0], lanes[1]);
+            }
         }
     }
-}
-
-/// The end of a weight that counts: (w, W), or (W, w) in the lanes where x is negative.
-///
-/// # Safety
-/// Call it from a body that `simd_dispatch!` runs; `quad` is a weight in its list.
-#[inline(always)]
-unsafe fn signed<T: Real, V: Vector<T>>(quad: *const T, x: V) -> V {
-    // SAFETY: the list is padded by a whole register; the caller vouches for the instructions.
-    unsafe { x.select_negative(V::load(quad.add(1)), V::load(quad)) }
 }
 
 #[cfg(test)]
@@ -294,7 +347,16 @@ mod tests {
     /// One sample against a tile whose samples are all that sample: the same bits, also in groups and at every level.
     fn same_bits<T: Real>() {
         let mut seed = 7;
-        for (out, inner, groups) in [(1, 1, 1), (5, 3, 1), (40, 40, 1), (12, 100, 4), (120, 34, 4)] {
+        for (out, inner, groups) in [
+            (1, 1, 1),
+            (5, 3, 1),
+            (7, 9, 1),
+            (1, 100, 1),
+            (3, 130, 1),
+            (40, 40, 1),
+            (12, 100, 4),
+            (120, 34, 4),
+        ] {
             let (w_lower, w_upper) = bounds::<T>(&mut seed, out * inner);
             let (x_lower, x_upper) = bounds::<T>(&mut seed, inner);
             let (b_lower, b_upper) = bounds::<T>(&mut seed, out);

@@ -18,6 +18,9 @@ pub trait Vector<T>: Copy + sealed::Sealed {
     /// Numbers per register: a power of two, at least 4, that divides [`LANES`](super::LANES).
     const LANES: usize;
 
+    /// A register of four numbers, for data that fill no longer one; it rounds as this one does.
+    type Quad: Quad<T>;
+
     /// All lanes equal.
     ///
     /// # Safety
@@ -97,6 +100,18 @@ pub trait Vector<T>: Copy + sealed::Sealed {
     unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self;
 }
 
+/// Four numbers in one register.
+///
+/// # Safety
+/// As [`Vector`].
+pub trait Quad<T>: Vector<T> {
+    /// The last two numbers in front of the first two.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn swap_halves(self) -> Self;
+}
+
 /// Arrays that the compiler turns into whatever registers the architecture always has.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable<T>([T; 4]);
@@ -119,6 +134,7 @@ impl<T: Real> Portable<T> {
 
 impl<T: Real> Vector<T> for Portable<T> {
     const LANES: usize = 4;
+    type Quad = Self;
 
     #[inline(always)]
     unsafe fn splat(value: T) -> Self {
@@ -201,6 +217,14 @@ impl<T: Real> Vector<T> for Portable<T> {
                 otherwise.0[lane]
             }
         }))
+    }
+}
+
+impl<T: Real> Quad<T> for Portable<T> {
+    #[inline(always)]
+    unsafe fn swap_halves(self) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([c, d, a, b])
     }
 }
 

@@ -2,11 +2,11 @@
 
 use core::arch::x86_64::*;
 
-use super::vector::{Vector, assert_lanes, sealed};
+use super::vector::{Quad, Vector, assert_lanes, sealed};
 
 /// The intrinsics of one register type differ from the next one's by prefix and suffix only.
 macro_rules! vector {
-    ($name:ident, $scalar:ty, $register:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident,
+    ($name:ident, $quad:ident, $scalar:ty, $register:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident,
      $sub:ident, $mul:ident, $div:ident, $fmadd:ident, $fnmadd:ident, $max:ident, $min:ident, $greater:expr, $negative:expr) => {
         #[doc = concat!(stringify!($lanes), " numbers of type `", stringify!($scalar), "`.")]
         #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,7 @@ macro_rules! vector {
 
         impl Vector<$scalar> for $name {
             const LANES: usize = $lanes;
+            type Quad = $quad;
 
             #[inline(always)]
             unsafe fn splat(value: $scalar) -> Self {
@@ -102,7 +103,28 @@ macro_rules! vector {
 }
 
 vector!(
+    F32x4,
+    F32x4,
+    f32,
+    __m128,
+    4,
+    _mm_set1_ps,
+    _mm_loadu_ps,
+    _mm_storeu_ps,
+    _mm_add_ps,
+    _mm_sub_ps,
+    _mm_mul_ps,
+    _mm_div_ps,
+    _mm_fmadd_ps,
+    _mm_fnmadd_ps,
+    _mm_max_ps,
+    _mm_min_ps,
+    |a, b, then, otherwise| _mm_blendv_ps(otherwise, then, _mm_cmp_ps::<_CMP_GT_OQ>(a, b)),
+    |sign, then, otherwise| _mm_blendv_ps(otherwise, then, sign)
+);
+vector!(
     F32x8,
+    F32x4,
     f32,
     __m256,
     8,
@@ -121,6 +143,7 @@ vector!(
     |sign, then, otherwise| _mm256_blendv_ps(otherwise, then, sign)
 );
 vector!(
+    F64x4,
     F64x4,
     f64,
     __m256d,
@@ -141,6 +164,7 @@ vector!(
 );
 vector!(
     F32x16,
+    F32x4,
     f32,
     __m512,
     16,
@@ -160,6 +184,7 @@ vector!(
 );
 vector!(
     F64x8,
+    F64x4,
     f64,
     __m512d,
     8,
@@ -177,3 +202,19 @@ vector!(
     |a, b, then, otherwise| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
     |sign, then, otherwise| _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), otherwise, then)
 );
+
+impl Quad<f32> for F32x4 {
+    #[inline(always)]
+    unsafe fn swap_halves(self) -> Self {
+        // SAFETY: the caller vouches for these instructions.
+        Self(unsafe { _mm_shuffle_ps::<0b01_00_11_10>(self.0, self.0) })
+    }
+}
+
+impl Quad<f64> for F64x4 {
+    #[inline(always)]
+    unsafe fn swap_halves(self) -> Self {
+        // SAFETY: the caller vouches for these instructions.
+        Self(unsafe { _mm256_permute2f128_pd::<1>(self.0, self.0) })
+    }
+}
