@@ -1,9 +1,10 @@
 //! Levenberg–Marquardt on the error of whole free runs.
 
 use intervalid_data::{InitialState, PastOutput, PastOutputs, Scaled, Window};
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
 use super::narx::Narx;
+use crate::state_space::{Squares, cholesky};
 
 /// Settings of [`descend`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +24,6 @@ pub(crate) struct Descent {
     pub(crate) iterates: Vec<Vec<f64>>,
 }
 
-/// Samples whose derivatives are gathered before they enter the normal equations.
-const BLOCK: usize = 256;
 /// Steps that gain less than this share in a row end a descent.
 const FLAT: f64 = 1e-4;
 const FLAT_STEPS: usize = 3;
@@ -76,7 +75,7 @@ pub(crate) fn descend(
             for index in 0..damped.nrows() {
                 damped[(index, index)] += damping * normal[(index, index)].max(floor) + 1e-12;
             }
-            if let Some(factor) = Cholesky::new(damped) {
+            if let Some(factor) = cholesky(damped) {
                 let step = factor.solve(&right);
                 let mut trial = model.clone();
                 trial.theta.iter_mut().zip(step.iter()).for_each(|(t, d)| *t += d);
@@ -134,11 +133,7 @@ fn normal_equations(
     let (parameters, outputs, ny) = (model.theta.len(), model.outputs, model.lags.ny);
     let regressor = model.regressor();
     let width = regressor.len();
-    let mut normal = DMatrix::zeros(parameters, parameters);
-    let mut right = DVector::zeros(parameters);
-    let mut block = DMatrix::zeros(parameters, BLOCK);
-    let mut errors = DVector::zeros(BLOCK);
-    let mut filled = 0;
+    let mut squares = Squares::new(parameters);
     let mut tape = model.tape();
     // S of the last n_y samples, newest where the ring points.
     let mut ring = vec![vec![0.0; outputs * parameters]; ny + 1];
@@ -169,16 +164,8 @@ fn normal_equations(
                 if step < initial.unscored() {
                     break;
                 }
-                block
-                    .column_mut(filled)
-                    .copy_from_slice(&now[output * parameters..(output + 1) * parameters]);
-                errors[filled] = experiment.output(output)[k] - y[output];
-                filled += 1;
-                if filled == BLOCK {
-                    right.gemv(1.0, &block, &errors, 1.0);
-                    normal.gemm(1.0, &block, &block.transpose(), 1.0);
-                    filled = 0;
-                }
+                let error = experiment.output(output)[k] - y[output];
+                squares.push_numbers(&now[output * parameters..(output + 1) * parameters], error);
             }
             ring[step % (ny + 1)] = now;
         });
@@ -186,11 +173,9 @@ fn normal_equations(
             return None;
         }
     }
-    if filled > 0 {
-        let (rest, errors) = (block.columns(0, filled), errors.rows(0, filled));
-        right.gemv(1.0, &rest, &errors, 1.0);
-        normal.gemm(1.0, &rest, &rest.transpose(), 1.0);
-    }
+    squares.flush();
+    let normal = DMatrix::from_fn(parameters, parameters, |row, column| squares.normal(row, column));
+    let right = DVector::from_fn(parameters, |row, _| squares.right(row));
     normal.iter().all(|value| value.is_finite()).then_some((normal, right))
 }
 

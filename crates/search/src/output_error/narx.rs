@@ -5,6 +5,8 @@ use intervalid_model::DIVERGED;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use crate::state_space::tanh;
+
 /// ŷ(k) = A x(k) + b + W tanh(… tanh(W₀ x(k) + b₀)); without hidden layers ŷ(k) = A x(k) + b.
 ///
 /// θ lies as in [`Architecture::layout`](intervalid_model::Architecture::layout) of a NODE with a linear path: weights and bias of
@@ -120,8 +122,9 @@ impl Narx {
             let from = before.last().unwrap_or(&tape.regressor);
             let (weights, bias) = self.theta[at..].split_at(rest[0].len() * from.len());
             for ((to, row), bias) in rest[0].iter_mut().zip(weights.chunks_exact(from.len())).zip(bias) {
-                *to = (dot(row, from) + bias).tanh();
+                *to = dot(row, from) + bias;
             }
+            tanh(&mut rest[0]);
             at += rest[0].len() * (from.len() + 1);
         }
         let last = tape.activations.last().map_or([].as_slice(), Vec::as_slice);

@@ -3,9 +3,13 @@
 //! With a(k) the derivative of Σ w(k) (ŷ(k) - y(k))² by x(k): a(k) = (∂f/∂x)ᵀ a(k+1) + 2 w (∂g/∂x)ᵀ (ŷ - y). The derivatives by
 //! θ are sums of (∂f/∂θ)ᵀ a(k+1) and 2 w (∂g/∂θ)ᵀ (ŷ - y).
 
-use intervalid_interval::SimdLevel;
+use std::ops::Range;
 
+use intervalid_interval::kernel::Vector;
+
+use super::lane_products::{add_outer_products, add_product, add_sums, add_transposed_product};
 use super::lanes::{LANES, Lane};
+use super::levels::{Simd, per_level};
 use super::map::Map;
 use super::model::Shape;
 use super::run::Run;
@@ -58,12 +62,13 @@ pub(crate) struct LaneTape {
     /// Weighted errors ŷ - y.
     errors: Vec<Lane>,
     next: Vec<Lane>,
-    adjoint: Vec<Lane>,
+    state_adjoint: Adjoint,
+    output_adjoint: Adjoint,
     /// Σ weight · e²
     pub(crate) squares: Lane,
     /// Derivatives of `squares` by θ, added up.
     pub(crate) gradient: Vec<Lane>,
-    /// Derivatives of `squares` by the first state.
+    /// Derivatives of `squares` by the first state; on the way back, by that of the step.
     pub(crate) x0_gradient: Vec<Lane>,
 }
 
@@ -75,7 +80,8 @@ impl LaneTape {
             output_units: Vec::new(),
             errors: Vec::new(),
             next: vec![Lane::ZERO; shape.states],
-            adjoint: vec![Lane::ZERO; shape.states.max(shape.outputs)],
+            state_adjoint: Adjoint::new(shape.state_map()),
+            output_adjoint: Adjoint::new(shape.output_map()),
             squares: Lane::ZERO,
             gradient: vec![Lane::ZERO; shape.parameters()],
             x0_gradient: vec![Lane::ZERO; shape.states],
@@ -86,33 +92,24 @@ impl LaneTape {
 /// States are held within this range, so that one diverging lane stays a number.
 const RANGE: f64 = 1e3;
 
-/// Runs all lanes over `data` from `x0`, adds to `tape.squares` and `tape.gradient`, and sets `tape.x0_gradient`: reverse mode
-/// through the whole run, compiled for the instructions of every [`SimdLevel`].
-pub(crate) fn run_and_differentiate(shape: Shape, theta: &[Lane], x0: &[Lane], data: &LaneData, tape: &mut LaneTape) {
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn avx2(shape: Shape, theta: &[Lane], x0: &[Lane], data: &LaneData, tape: &mut LaneTape) {
-        body::<true>(shape, theta, x0, data, tape);
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512bw,avx512dq")]
-    fn avx512(shape: Shape, theta: &[Lane], x0: &[Lane], data: &LaneData, tape: &mut LaneTape) {
-        body::<true>(shape, theta, x0, data, tape);
-    }
-    match SimdLevel::current() {
-        // SAFETY: `SimdLevel::current` only returns levels that this processor offers.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => unsafe { avx2(shape, theta, x0, data, tape) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => unsafe { avx512(shape, theta, x0, data, tape) },
-        _ => body::<false>(shape, theta, x0, data, tape),
-    }
+/// Steps whose gradients are added up together: sums then stay in registers instead of going through memory at every step.
+const BLOCK: usize = 8;
+
+per_level! {
+    /// Runs all lanes over `data` from `x0`, adds to `tape.squares` and `tape.gradient`, and sets `tape.x0_gradient`: reverse mode
+    /// through the whole run.
+    pub(crate) fn run_and_differentiate(shape: Shape, theta: &[Lane], x0: &[Lane], data: &LaneData, tape: &mut LaneTape) = body;
 }
 
-/// `FUSED`: whether a + b c is one instruction; without it `mul_add` would be a call.
 #[inline(always)]
-fn body<const FUSED: bool>(shape: Shape, theta: &[Lane], x0: &[Lane], data: &LaneData, tape: &mut LaneTape) {
+fn body<V: Vector<f64>>(
+    simd: Simd<V>,
+    shape: Shape,
+    theta: &[Lane],
+    x0: &[Lane],
+    data: &LaneData,
+    tape: &mut LaneTape,
+) {
     let (nx, nu, ny) = (shape.states, shape.inputs, shape.outputs);
     let nz = nx + nu;
     let (state_map, output_map) = (shape.state_map(), shape.output_map());
@@ -128,107 +125,127 @@ fn body<const FUSED: bool>(shape: Shape, theta: &[Lane], x0: &[Lane], data: &Lan
         z[nx..].copy_from_slice(&data.u[k * nu..(k + 1) * nu]);
         let errors = &mut tape.errors[k * ny..(k + 1) * ny];
         let units = &mut tape.output_units[k * shape.output_hidden..(k + 1) * shape.output_hidden];
-        forward::<FUSED>(output_map, output, z, units, errors);
+        forward(simd, output_map, output, z, units, errors);
         for (error, y) in errors.iter_mut().zip(&data.y[k * ny..]) {
-            let difference = error.minus(*y);
-            let weighted = difference.times(data.weight[k]);
-            tape.squares = tape.squares.add_product::<FUSED>(weighted, difference);
+            let difference = simd.difference(*error, *y);
+            let weighted = simd.product(difference, data.weight[k]);
+            tape.squares = simd.add_product(tape.squares, weighted, difference);
             *error = weighted;
         }
         let units = &mut tape.state_units[k * shape.state_hidden..(k + 1) * shape.state_hidden];
-        forward::<FUSED>(state_map, state, z, units, &mut tape.next);
+        forward(simd, state_map, state, z, units, &mut tape.next);
         for x in &mut tape.next {
-            *x = x.map(|x| x.clamp(-RANGE, RANGE));
+            *x = simd.within(*x, RANGE);
         }
     }
     let (state_gradient, output_gradient) = tape.gradient.split_at_mut(state_map.parameters());
-    // a(k+1) lies in `next`, which the run no longer needs.
-    tape.next.fill(Lane::ZERO);
-    for k in (0..data.len).rev() {
-        let z = &tape.z[k * nz..(k + 1) * nz];
-        let to = &mut tape.x0_gradient;
-        to.fill(Lane::ZERO);
-        if k + 1 < data.len {
-            let units = &tape.state_units[k * shape.state_hidden..(k + 1) * shape.state_hidden];
-            backward::<FUSED>(state_map, state, z, units, &tape.next, state_gradient, to);
+    tape.x0_gradient.fill(Lane::ZERO);
+    let mut end = data.len;
+    while end > 0 {
+        let start = end.saturating_sub(BLOCK);
+        for k in (start..end).rev() {
+            let at = k - start;
+            // a(k+1), found at the step before, acts through the state map; nothing comes after the last sample.
+            let adjoint = &mut tape.state_adjoint.rows[at * nx..(at + 1) * nx];
+            adjoint.copy_from_slice(&tape.x0_gradient);
+            let to = &mut tape.x0_gradient;
+            to.fill(Lane::ZERO);
+            if k + 1 < data.len {
+                let units = &tape.state_units[k * shape.state_hidden..(k + 1) * shape.state_hidden];
+                tape.state_adjoint.step_back(simd, state_map, state, units, at, to);
+            }
+            let adjoint = &mut tape.output_adjoint.rows[at * ny..(at + 1) * ny];
+            for (adjoint, error) in adjoint.iter_mut().zip(&tape.errors[k * ny..]) {
+                *adjoint = simd.sum(*error, *error);
+            }
+            let units = &tape.output_units[k * shape.output_hidden..(k + 1) * shape.output_hidden];
+            tape.output_adjoint.step_back(simd, output_map, output, units, at, to);
         }
-        let adjoint = &mut tape.adjoint[..ny];
-        for (adjoint, error) in adjoint.iter_mut().zip(&tape.errors[k * ny..]) {
-            *adjoint = error.plus(*error);
-        }
-        let units = &tape.output_units[k * shape.output_hidden..(k + 1) * shape.output_hidden];
-        backward::<FUSED>(output_map, output, z, units, adjoint, output_gradient, to);
-        tape.next.copy_from_slice(to);
+        let samples = |end: usize| (start..end, 0..end - start);
+        let z = |range: Range<usize>| &tape.z[range.start * nz..range.end * nz];
+        let hidden = shape.state_hidden;
+        let (range, kept) = samples(end.min(data.len - 1));
+        let units = &tape.state_units[range.start * hidden..range.end * hidden];
+        tape.state_adjoint
+            .gather(simd, state_map, kept, z(range), units, state_gradient);
+        let hidden = shape.output_hidden;
+        let (range, kept) = samples(end);
+        let units = &tape.output_units[range.start * hidden..range.end * hidden];
+        tape.output_adjoint
+            .gather(simd, output_map, kept, z(range), units, output_gradient);
+        end = start;
     }
 }
 
 /// g(z) into `out`, the units' values into `units`.
 #[inline(always)]
-fn forward<const FUSED: bool>(map: Map, theta: &[Lane], z: &[Lane], units: &mut [Lane], out: &mut [Lane]) {
-    let bias = &theta[map.inner_bias()];
-    for (hidden, unit) in units.iter_mut().enumerate() {
-        let row = &theta[hidden * map.width..(hidden + 1) * map.width];
-        *unit = row
-            .iter()
-            .zip(z)
-            .fold(bias[hidden], |sum, (w, z)| sum.add_product::<FUSED>(*w, *z))
-            .tanh::<FUSED>();
+fn forward<V: Vector<f64>>(simd: Simd<V>, map: Map, theta: &[Lane], z: &[Lane], units: &mut [Lane], out: &mut [Lane]) {
+    units.copy_from_slice(&theta[map.inner_bias()]);
+    add_product(simd, &theta[map.inner()], z, units);
+    for unit in units.iter_mut() {
+        *unit = simd.rough_tanh(*unit);
     }
-    let (outer, linear, bias) = (&theta[map.outer()], &theta[map.linear()], &theta[map.bias()]);
-    for (row, out) in out.iter_mut().enumerate() {
-        let weights = &linear[row * map.width..(row + 1) * map.width];
-        let sum = weights
-            .iter()
-            .zip(z)
-            .fold(bias[row], |sum, (w, z)| sum.add_product::<FUSED>(*w, *z));
-        let weights = &outer[row * map.hidden..(row + 1) * map.hidden];
-        *out = weights
-            .iter()
-            .zip(units.iter())
-            .fold(sum, |sum, (w, unit)| sum.add_product::<FUSED>(*w, *unit));
-    }
+    out.copy_from_slice(&theta[map.bias()]);
+    add_product(simd, &theta[map.linear()], z, out);
+    add_product(simd, &theta[map.outer()], units, out);
 }
 
-/// Adds the derivatives of adjointᵀ g(z): by θ to `gradient`, by the first entries of z to `to`.
-#[inline(always)]
-fn backward<const FUSED: bool>(
-    map: Map,
-    theta: &[Lane],
-    z: &[Lane],
-    units: &[Lane],
-    adjoint: &[Lane],
-    gradient: &mut [Lane],
-    to: &mut [Lane],
-) {
-    let (outer_start, linear_start, bias_start) = (map.outer().start, map.linear().start, map.bias().start);
-    for (hidden, unit) in units.iter().enumerate() {
-        let mut sum = Lane::ZERO;
-        for (row, adjoint) in adjoint.iter().enumerate() {
-            let at = outer_start + row * map.hidden + hidden;
-            sum = sum.add_product::<FUSED>(theta[at], *adjoint);
-            gradient[at] = gradient[at].add_product::<FUSED>(*adjoint, *unit);
+/// What reaches the entries and units of a map from the error, for a block of steps, `[step][entry]`.
+#[derive(Clone, Debug)]
+struct Adjoint {
+    rows: Vec<Lane>,
+    units: Vec<Lane>,
+}
+
+impl Adjoint {
+    fn new(map: Map) -> Self {
+        Self {
+            rows: vec![Lane::ZERO; BLOCK * map.rows],
+            units: vec![Lane::ZERO; BLOCK * map.hidden],
         }
-        let sum = sum.times(unit.times(*unit).map(|square| 1.0 - square));
-        let row = hidden * map.width..(hidden + 1) * map.width;
-        for (gradient, z) in gradient[row.clone()].iter_mut().zip(z) {
-            *gradient = gradient.add_product::<FUSED>(sum, *z);
-        }
-        for (to, weight) in to.iter_mut().zip(&theta[row]) {
-            *to = to.add_product::<FUSED>(sum, *weight);
-        }
-        let bias = &mut gradient[map.hidden * map.width + hidden];
-        *bias = bias.plus(sum);
     }
-    for (row, adjoint) in adjoint.iter().enumerate() {
-        let range = linear_start + row * map.width..linear_start + (row + 1) * map.width;
-        for (gradient, z) in gradient[range.clone()].iter_mut().zip(z) {
-            *gradient = gradient.add_product::<FUSED>(*adjoint, *z);
+
+    /// From the entries of step `at` of the block to its units, and on to the first entries of z, added to `to`.
+    #[inline(always)]
+    fn step_back<V: Vector<f64>>(
+        &mut self,
+        simd: Simd<V>,
+        map: Map,
+        theta: &[Lane],
+        units: &[Lane],
+        at: usize,
+        to: &mut [Lane],
+    ) {
+        let rows = &self.rows[at * map.rows..(at + 1) * map.rows];
+        let deltas = &mut self.units[at * map.hidden..(at + 1) * map.hidden];
+        deltas.fill(Lane::ZERO);
+        add_transposed_product(simd, (&theta[map.outer()], map.hidden), rows, deltas);
+        let one = Lane::splat(1.0);
+        for (delta, unit) in deltas.iter_mut().zip(units) {
+            *delta = simd.product(*delta, simd.difference(one, simd.product(*unit, *unit)));
         }
-        for (to, weight) in to.iter_mut().zip(&theta[range]) {
-            *to = to.add_product::<FUSED>(*adjoint, *weight);
-        }
-        let bias = &mut gradient[bias_start + row];
-        *bias = bias.plus(*adjoint);
+        add_transposed_product(simd, (&theta[map.inner()], map.width), deltas, to);
+        add_transposed_product(simd, (&theta[map.linear()], map.width), rows, to);
+    }
+
+    /// Adds the derivatives by θ over the steps `kept` of the block, whose z and units these are.
+    #[inline(always)]
+    fn gather<V: Vector<f64>>(
+        &self,
+        simd: Simd<V>,
+        map: Map,
+        kept: Range<usize>,
+        z: &[Lane],
+        units: &[Lane],
+        gradient: &mut [Lane],
+    ) {
+        let rows = (&self.rows[..kept.end * map.rows], map.rows);
+        let deltas = (&self.units[..kept.end * map.hidden], map.hidden);
+        add_outer_products(simd, deltas, (z, map.width), &mut gradient[map.inner()]);
+        add_sums(simd, deltas, &mut gradient[map.inner_bias()]);
+        add_outer_products(simd, rows, (units, map.hidden), &mut gradient[map.outer()]);
+        add_outer_products(simd, rows, (z, map.width), &mut gradient[map.linear()]);
+        add_sums(simd, rows, &mut gradient[map.bias()]);
     }
 }
 

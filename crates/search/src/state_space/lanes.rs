@@ -1,9 +1,4 @@
-//! Eight models side by side: one number of each in a lane, plain loops that compilers turn into vector instructions.
-//!
-//! tanh(x) ≈ x P(x²) / Q(x²) with the polynomials of the single-precision kernels, evaluated in double precision: within 10⁻⁶,
-//! which is plenty for first-order steps, and many times faster than the exact function.
-
-use intervalid_interval::kernel::{TANH_DENOMINATOR, TANH_NUMERATOR};
+//! Eight numbers side by side: of eight models, or in eight columns. What is done to millions of them is in `levels`.
 
 /// Models side by side.
 pub(crate) const LANES: usize = 8;
@@ -40,69 +35,5 @@ impl Lane {
         let mut out = self;
         out.0.iter_mut().zip(other.0).for_each(|(value, other)| *value += other);
         out
-    }
-
-    #[inline(always)]
-    pub(crate) fn minus(self, other: Self) -> Self {
-        let mut out = self;
-        out.0.iter_mut().zip(other.0).for_each(|(value, other)| *value -= other);
-        out
-    }
-
-    /// self + a b, in one rounding where the instruction exists.
-    #[inline(always)]
-    pub(crate) fn add_product<const FUSED: bool>(self, a: Self, b: Self) -> Self {
-        let mut out = self;
-        for lane in 0..LANES {
-            out.0[lane] = if FUSED {
-                a.0[lane].mul_add(b.0[lane], out.0[lane])
-            } else {
-                out.0[lane] + a.0[lane] * b.0[lane]
-            };
-        }
-        out
-    }
-
-    /// tanh within 1e-6, by the rational form.
-    #[inline(always)]
-    pub(crate) fn tanh<const FUSED: bool>(self) -> Self {
-        let x = self.map(|x| x.clamp(-8.0, 8.0));
-        let square = x.times(x);
-        let top = polynomial::<FUSED, 7>(square, &TANH_NUMERATOR).times(x);
-        let bottom = polynomial::<FUSED, 4>(square, &TANH_DENOMINATOR);
-        let mut out = top;
-        out.0
-            .iter_mut()
-            .zip(bottom.0)
-            .for_each(|(value, bottom)| *value /= bottom);
-        out
-    }
-}
-
-/// Horner's rule, constant term first.
-#[inline(always)]
-fn polynomial<const FUSED: bool, const N: usize>(x: Lane, coefficients: &[f32; N]) -> Lane {
-    let mut sum = Lane::splat(f64::from(coefficients[N - 1]));
-    for &coefficient in coefficients[..N - 1].iter().rev() {
-        sum = Lane::splat(f64::from(coefficient)).add_product::<FUSED>(sum, x);
-    }
-    sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tanh_keeps_its_error_bound() {
-        for index in -1000..=1000 {
-            let x = 0.012 * f64::from(index);
-            for found in [Lane::splat(x).tanh::<false>(), Lane::splat(x).tanh::<true>()] {
-                assert!(
-                    found.0.iter().all(|found| (found - x.tanh()).abs() < 1e-6),
-                    "{x}: {found:?}"
-                );
-            }
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! One map of the model and its derivatives: g(z) = L z + b + W₂ tanh(W₁ z + b₁).
 //!
-//! ∂g/∂z = L + W₂ diag(1 - tanh²) W₁; the derivatives by the parameters are products of z, the units' values and W₂. Without
-//! hidden units only L z + b is left.
+//! ∂g/∂z = L + W₂ diag(1 - tanh²) W₁; the derivatives by the parameters are in `sensitivities`. Without hidden units only L z + b is
+//! left.
 
 use std::ops::Range;
+
+use super::tanh::tanh;
 
 /// Sizes of a map.
 ///
@@ -87,8 +89,9 @@ impl Map {
             .zip(inner.chunks_exact(self.width.max(1)))
             .zip(&theta[self.inner_bias()])
         {
-            *unit = (dot(row, z) + bias).tanh();
+            *unit = dot(row, z) + bias;
         }
+        tanh(units);
         let (outer, linear, bias) = (&theta[self.outer()], &theta[self.linear()], &theta[self.bias()]);
         for (row, out) in out.iter_mut().enumerate() {
             *out = bias[row]
@@ -110,34 +113,11 @@ impl Map {
             }
         }
     }
-
-    /// Adds ∂g_row/∂θ to `to`, which has one entry per parameter.
-    #[inline]
-    pub(crate) fn add_by_theta(self, theta: &[f64], z: &[f64], units: &[f64], row: usize, to: &mut [f64]) {
-        let outer = &theta[self.outer()][row * self.hidden..(row + 1) * self.hidden];
-        let bias = self.inner_bias().start;
-        for (hidden, (unit, weight)) in units.iter().zip(outer).enumerate() {
-            let factor = weight * (1.0 - unit * unit);
-            let inner = &mut to[hidden * self.width..(hidden + 1) * self.width];
-            inner.iter_mut().zip(z).for_each(|(to, z)| *to += factor * z);
-            to[bias + hidden] += factor;
-        }
-        let outer = self.outer().start + row * self.hidden;
-        add(&mut to[outer..outer + self.hidden], units);
-        let linear = self.linear().start + row * self.width;
-        add(&mut to[linear..linear + self.width], z);
-        to[self.bias().start + row] += 1.0;
-    }
 }
 
 #[inline]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-#[inline]
-fn add(to: &mut [f64], from: &[f64]) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }
 
 #[cfg(test)]
@@ -168,14 +148,6 @@ mod tests {
                 assert!((found - expected).abs() < 1e-8, "{hidden}: {found} {expected}");
             };
             for row in 0..2 {
-                let mut by_theta = vec![0.0; map.parameters()];
-                map.add_by_theta(&theta, &z, &units, row, &mut by_theta);
-                for index in 0..map.parameters() {
-                    let (mut up, mut down) = (theta.clone(), theta.clone());
-                    up[index] += step;
-                    down[index] -= step;
-                    close(by_theta[index], value(&up, &z).0[row], value(&down, &z).0[row]);
-                }
                 for columns in [2, 3] {
                     let mut slope = vec![0.0; 2 * columns];
                     map.slope(&theta, &units, columns, &mut slope);

@@ -51,6 +51,7 @@
 //! # Ok::<(), intervalid_search::SearchError>(())
 //! ```
 
+mod cholesky;
 mod descent;
 mod divisions;
 mod explore;
@@ -58,8 +59,10 @@ mod fit_linear;
 #[cfg(test)]
 mod fixtures;
 mod initial;
+mod lane_products;
 mod lane_run;
 mod lanes;
+mod levels;
 mod linear;
 mod long;
 mod map;
@@ -70,11 +73,15 @@ mod proposals;
 mod realisation;
 mod recipe;
 mod run;
+mod sensitivities;
+mod squares;
 mod stack;
 mod start;
 mod subspace;
+mod tanh;
 mod windows;
 
+pub(crate) use cholesky::cholesky;
 pub use descent::{Descent, DescentConfig, Fitted, descend, mean_squared_error};
 pub(crate) use divisions::{Division, HISTORY};
 pub use divisions::{Divisions, HeldOut, median, simulate_from};
@@ -90,8 +97,10 @@ pub use proposals::{WAVE, first_networks, held_back, linear_orders, mutations};
 pub(crate) use recipe::descent_work;
 pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};
 pub use run::{Run, Scored, runs_of};
+pub(crate) use squares::Squares;
 pub use stack::{consensus, stack_weights};
 pub(crate) use start::with_more_units;
 pub use start::{at_random, beside_linear};
 pub use subspace::{Subspace, SubspaceConfig};
+pub(crate) use tanh::tanh;
 pub use windows::{WindowsConfig, descend_windows};

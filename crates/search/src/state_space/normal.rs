@@ -3,15 +3,13 @@
 //! With S(k) = ∂x(k)/∂[x(0), θ]: S(k+1) = ∂f/∂x S(k) + ∂f/∂θ and ∂ŷ(k) = ∂g/∂x S(k) + ∂g/∂θ. The equations are SᵀS δ = Sᵀe with
 //! e = y - ŷ over the samples that count.
 
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
+use super::cholesky::cholesky;
+use super::lanes::LANES;
 use super::model::{StateSpace, Step};
 use super::run::{Run, Scored};
-
-/// Samples whose derivatives are gathered before they enter the normal equations.
-const BLOCK: usize = 128;
-/// Columns of the normal matrix that are computed together; what lies above the diagonal is left out.
-const PANEL: usize = 48;
+use super::sensitivities::{Gatherer, Sensitivities};
 
 /// SᵀS and Sᵀe over the samples that count, split into θ and the first state of every run.
 ///
@@ -48,72 +46,66 @@ pub(crate) struct Solution {
 
 impl NormalEquations {
     /// Gathers the equations at `model` and the first states `x0`; none if a run diverges or a derivative overflows.
-    ///
-    /// Columns of S are ordered x(0), state map, output map.
     pub(crate) fn gather(model: &StateSpace, x0: &[Vec<f64>], runs: &[Run], scored: &Scored) -> Option<Self> {
         let shape = model.shape;
         let (nx, ny, parameters) = (shape.states, shape.outputs, shape.parameters());
         let (state_map, output_map) = (shape.state_map(), shape.output_map());
-        // Columns of S: the output map does not act on states.
-        let inner = nx + state_map.parameters();
-        let width = nx + parameters;
         let mut found = Self {
             squares: 0.0,
             theta: DMatrix::zeros(parameters, parameters),
             right: DVector::zeros(parameters),
             locals: Vec::with_capacity(runs.len()),
         };
-        let mut block = Block::new(width);
-        let mut normal = DMatrix::zeros(width, width);
-        let mut right = DVector::zeros(width);
-        let (mut now, mut next) = (vec![0.0; nx * inner], vec![0.0; nx * inner]);
+        let mut states = Sensitivities::new(state_map, model.state_theta());
+        let mut gatherer = Gatherer::new(output_map, model.output_theta(), &states);
+        // Where a parameter has its column: whole lanes lie between those of the two maps.
+        let (inner, gap) = (nx + state_map.parameters(), states.chunks() * LANES);
+        let column = |parameter: usize| match nx + parameter {
+            at if at < inner => at,
+            at => at - inner + gap,
+        };
         let (mut by_state, mut output_by_state) = (vec![0.0; nx * nx], vec![0.0; ny * nx]);
+        let mut errors = vec![0.0; ny];
         let mut step = Step::new(shape);
         for (index, run) in runs.iter().enumerate() {
-            normal.fill(0.0);
-            right.fill(0.0);
-            now.fill(0.0);
-            (0..nx).for_each(|i| now[i * inner + i] = 1.0);
+            states.reset();
+            gatherer.squares.reset();
             let end = scored.end(index);
             let mut ranges = scored.ranges(index).iter().peekable();
             let is_finite = model.run(run, &x0[index], end, &mut step, |k, step| {
                 while ranges.next_if(|range| range.end <= k).is_some() {}
                 if ranges.peek().is_some_and(|range| range.start <= k) {
                     output_map.slope(model.output_theta(), &step.output_units, nx, &mut output_by_state);
-                    for (output, y) in run.y(k).iter().enumerate() {
-                        let (column, error) = block.next();
-                        let (through_state, direct) = column.split_at_mut(inner);
-                        through_state.fill(0.0);
-                        combine(&output_by_state[output * nx..(output + 1) * nx], &now, through_state);
-                        direct.fill(0.0);
-                        output_map.add_by_theta(model.output_theta(), &step.z, &step.output_units, output, direct);
-                        *error = y - step.output[output];
+                    for ((error, y), predicted) in errors.iter_mut().zip(run.y(k)).zip(&step.output) {
+                        *error = y - predicted;
                         found.squares += *error * *error;
-                        block.flush_if_full(&mut normal, &mut right);
                     }
+                    gatherer.take(&states, &output_by_state, (&step.z, &step.output_units), &errors);
                 }
                 if k + 1 < end {
                     state_map.slope(model.state_theta(), &step.state_units, nx, &mut by_state);
-                    for state in 0..nx {
-                        let to = &mut next[state * inner..(state + 1) * inner];
-                        to.fill(0.0);
-                        combine(&by_state[state * nx..(state + 1) * nx], &now, to);
-                        let direct = &mut to[nx..];
-                        state_map.add_by_theta(model.state_theta(), &step.z, &step.state_units, state, direct);
-                    }
-                    std::mem::swap(&mut now, &mut next);
+                    states.advance(&by_state, &step.z, &step.state_units);
                 }
             });
-            block.flush(&mut normal, &mut right);
-            if !is_finite || !right.iter().all(|value| value.is_finite()) {
+            let squares = &mut gatherer.squares;
+            squares.flush();
+            let right = |parameter: usize| squares.right(column(parameter));
+            let mut all = (0..parameters)
+                .map(right)
+                .chain((0..nx).map(|state| squares.right(state)));
+            if !is_finite || !all.all(f64::is_finite) {
                 return None;
             }
-            found.theta += normal.view((nx, nx), (parameters, parameters));
-            found.right += right.rows(nx, parameters);
+            for at in 0..parameters {
+                found.right[at] += right(at);
+                for row in at..parameters {
+                    found.theta[(row, at)] += squares.normal(column(at), column(row));
+                }
+            }
             found.locals.push(Local {
-                normal: normal.view((0, 0), (nx, nx)).into_owned(),
-                coupling: normal.view((nx, 0), (parameters, nx)).into_owned(),
-                right: right.rows(0, nx).into_owned(),
+                normal: DMatrix::from_fn(nx, nx, |row, column| squares.normal(row, column)),
+                coupling: DMatrix::from_fn(parameters, nx, |row, state| squares.normal(state, column(row))),
+                right: DVector::from_fn(nx, |state, _| squares.right(state)),
             });
         }
         found.theta.iter().all(|value| value.is_finite()).then_some(found)
@@ -131,13 +123,13 @@ impl NormalEquations {
             let mut normal = local.normal.clone();
             let floor = 1e-8 * normal.diagonal().max().max(1e-12);
             raise(&mut normal, damping, floor);
-            let factor = Cholesky::new(normal)?;
+            let factor = cholesky(normal)?;
             let solved = factor.solve(&local.coupling.transpose());
             theta.gemm(-1.0, &local.coupling, &solved, 1.0);
             right.gemv(-1.0, &local.coupling, &factor.solve(&local.right), 1.0);
             factors.push(factor);
         }
-        let theta = Cholesky::new(theta)?.solve(&right);
+        let theta = cholesky(theta)?.solve(&right);
         let x0 = self.locals.iter().zip(&factors).map(|(local, factor)| {
             let left = &local.right - local.coupling.tr_mul(&theta);
             factor.solve(&left)
@@ -165,62 +157,10 @@ pub(crate) fn combine(factors: &[f64], rows: &[f64], to: &mut [f64]) {
     }
 }
 
-/// Derivatives and errors of some samples, one column each.
-struct Block {
-    columns: DMatrix<f64>,
-    rows: DMatrix<f64>,
-    errors: DVector<f64>,
-    filled: usize,
-}
-
-impl Block {
-    fn new(width: usize) -> Self {
-        Self {
-            columns: DMatrix::zeros(width, BLOCK),
-            rows: DMatrix::zeros(BLOCK, width),
-            errors: DVector::zeros(BLOCK),
-            filled: 0,
-        }
-    }
-
-    /// The next column and its error.
-    fn next(&mut self) -> (&mut [f64], &mut f64) {
-        let width = self.columns.nrows();
-        let start = self.filled * width;
-        self.filled += 1;
-        let column = &mut self.columns.as_mut_slice()[start..start + width];
-        (column, &mut self.errors[self.filled - 1])
-    }
-
-    fn flush_if_full(&mut self, normal: &mut DMatrix<f64>, right: &mut DVector<f64>) {
-        if self.filled == BLOCK {
-            self.flush(normal, right);
-        }
-    }
-
-    /// Adds the columns to the lower triangle of `normal` and to `right`.
-    fn flush(&mut self, normal: &mut DMatrix<f64>, right: &mut DVector<f64>) {
-        if self.filled == 0 {
-            return;
-        }
-        // What an earlier block left behind must not count.
-        self.columns.columns_range_mut(self.filled..).fill(0.0);
-        self.errors.rows_range_mut(self.filled..).fill(0.0);
-        right.gemv(1.0, &self.columns, &self.errors, 1.0);
-        self.columns.transpose_to(&mut self.rows);
-        let width = normal.nrows();
-        for start in (0..width).step_by(PANEL) {
-            let panel = PANEL.min(width - start);
-            let below = self.columns.rows(start, width - start);
-            let mut to = normal.view_mut((start, start), (width - start, panel));
-            to.gemm(1.0, &below, &self.rows.columns(start, panel), 1.0);
-        }
-        self.filled = 0;
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use nalgebra::Cholesky;
+
     use super::*;
     use crate::state_space::model::Shape;
 
