@@ -13,23 +13,49 @@ use super::lanes::{LANES, Lane};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Simd<V>(PhantomData<V>);
 
+/// A lane as the registers that hold it. No pointer to it is taken: where checks are on, the compiler would compare the pointer with
+/// others and keep the lane in memory.
+#[repr(C)]
+union Registers<V: Copy> {
+    lane: Lane,
+    one: V,
+    two: [V; 2],
+}
+
+impl<V: Vector<f64>> Registers<V> {
+    /// A lane is one register or two, and nothing else fits the union.
+    const IS_ONE: bool = {
+        assert!(V::LANES == LANES || 2 * V::LANES == LANES);
+        assert!(size_of::<V>() == V::LANES * size_of::<f64>());
+        V::LANES == LANES
+    };
+}
+
 /// A method of [`Simd`] that works register by register.
 macro_rules! by_register {
     ($(#[$meta:meta])* fn $name:ident($($argument:ident),+) = $expression:expr;) => {
         $(#[$meta])*
         #[inline(always)]
         pub(crate) fn $name(self, $($argument: Lane),+) -> Lane {
-            let mut out = Lane::ZERO;
-            let mut at = 0;
-            while at < LANES {
-                // SAFETY: registers divide a lane, so these are inside; who made this value vouches for the instructions.
-                unsafe {
-                    $(let $argument = V::load($argument.0.as_ptr().add(at));)+
-                    $expression.store(out.0.as_mut_ptr().add(at));
+            $(let $argument = Registers::<V> { lane: $argument };)+
+            // SAFETY: a lane is as many numbers as the registers read here, any of which are sound; who made this value vouches for
+            // the instructions.
+            unsafe {
+                if Registers::<V>::IS_ONE {
+                    $(let $argument = $argument.one;)+
+                    Registers { one: $expression }.lane
+                } else {
+                    let first = {
+                        $(let $argument = $argument.two[0];)+
+                        $expression
+                    };
+                    let second = {
+                        $(let $argument = $argument.two[1];)+
+                        $expression
+                    };
+                    Registers { two: [first, second] }.lane
                 }
-                at += V::LANES;
             }
-            out
         }
     };
 }
