@@ -20,7 +20,7 @@ pub struct CentredColumns<T> {
     radius: Vec<T>,
 }
 
-/// [`IntervalWeights`] for one sample: both bounds of a row lie side by side in one register, and [`ROWS`] rows run at a time, so that
+/// [`IntervalWeights`] for one sample: both bounds of a row lie side by side in one register, and four rows run at a time, so that
 /// none waits for its own last sum.
 #[derive(Clone, Debug)]
 pub struct IntervalRows<T> {
