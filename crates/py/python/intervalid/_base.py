@@ -16,6 +16,8 @@ import numpy as np
 from . import _intervalid
 from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
 from ._progress import Observer
+from .analysis import Analysis
+from .casadi import CasadiModel
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .monitor import Monitor
@@ -471,6 +473,22 @@ class Estimator:
         simulator = Simulator(self._fitted(), false_alarm=false_alarm, block=block, horizon=horizon)
         return simulator if y0 is None else simulator.reset(y0, u0)
 
+    @property
+    def analysis(self) -> Analysis:
+        """Views of the model: linearisation, responses, static curve, errors, what its band is made of, what to measure next."""
+        model = self._fitted()
+        views = self.__dict__.get("_analysis")
+        if views is None or views._model is not model:
+            views = self._analysis = Analysis(model, self._measured)
+        return views
+
+    def to_casadi(self, name: str = "step") -> CasadiModel:
+        """The model's step as a CasADi function of state and inputs that gives ŷ and its band, and where a run starts; needs ``casadi``.
+
+        Solvers of CasADi then plan inputs with the band as a constraint; examples/python/predictive_control.py does.
+        """
+        return CasadiModel(self._fitted(), name)
+
     def elasticity(self) -> Elasticity:
         """How far each parameter of an interval network may move, relative to its size."""
         return Elasticity(self._fitted().elasticity())
@@ -652,7 +670,7 @@ class Estimator:
 
     def __getstate__(self) -> dict[str, Any]:
         # The record of the fit stays behind: pickles are of models.
-        return {name: value for name, value in self.__dict__.items() if name != "_fit"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_analysis")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
