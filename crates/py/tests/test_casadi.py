@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,16 @@ def test_its_derivatives_are_those_of_the_linearisation() -> None:
     ):
         jacobian = casadi.Function("jacobian", [state, now], [casadi.jacobian(value, by)])
         assert np.array(jacobian(x, at_rest[0])) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+
+
+def test_derivatives_are_exported_too(tmp_path: pathlib.Path) -> None:
+    u, y = two_by_two(300, 6)
+    model = iv.ARX(lags=(1, 1, 2)).fit(u, y)
+    written = model.export(tmp_path / "plant.c", jacobian=True)
+    assert written["jacobian_states"] == len(model.analysis.linearise().states)
+    assert "plant_jacobian" in (tmp_path / "plant.h").read_text()
+    with pytest.raises(errors.OptionError, match="--jacobian is an option of --to c and --to onnx"):
+        model.export(tmp_path / "plant.fmu", jacobian=True)
 
 
 def test_limits_and_refusals() -> None:

@@ -612,6 +612,7 @@ class Estimator:
         *,
         to: str | None = None,
         precision: str | None = None,
+        jacobian: bool = False,
         fmi: int | None = None,
         binary: bool = True,
         force: bool = False,
@@ -620,7 +621,7 @@ class Estimator:
 
         The file's name says what it is: ``step.c`` (and ``step.h``) is C99, ``model.fmu`` a Functional Mock-up Unit,
         ``model.onnx`` (with two more beside it) ONNX graphs; ``to`` says so explicitly. ``precision`` is "float" or "double" (C,
-        ONNX), ``fmi`` 2 or 3; ``binary=False`` leaves compiling an FMU to its user. Files that exist are replaced with ``force``
+        ONNX), ``jacobian`` adds exact derivatives of a step (C, ONNX), ``fmi`` is 2 or 3; ``binary=False`` leaves compiling an FMU to its user. Files that exist are replaced with ``force``
         alone.
         """
         target = to if to is not None else os.path.splitext(os.fspath(path))[1].lstrip(".")
@@ -629,6 +630,7 @@ class Estimator:
             options.append(f"--precision={precision}")
         if fmi is not None:
             options.append(f"--fmi={fmi}")
+        options += ["--jacobian"] * jacobian
         options += ["--no-binary"] * (not binary) + ["--force"] * force
         return self._fitted().export(options)
 
