@@ -114,6 +114,28 @@ impl FrequencyResponse {
     }
 }
 
+impl FrequencyResponse {
+    /// As [`new`](Self::new), for a reader who wants what can be had: none of a model without inputs, and without what a record shows
+    /// where that is too short. What was left out is said in words.
+    ///
+    /// # Errors
+    /// If the point is a pole at every frequency.
+    pub fn beside(linear: &Linearisation, dataset: Option<&Dataset>) -> Result<(Option<Self>, Option<String>)> {
+        match Self::new(linear, dataset) {
+            Ok(found) => Ok((Some(found), None)),
+            Err(AnalysisError::NoInputs) => {
+                let words = "The model has no inputs: there is no response to show.";
+                Ok((None, Some(words.to_owned())))
+            }
+            Err(error @ AnalysisError::TooShort { .. }) => {
+                let words = format!("What the data show without a model is left out: {error}.");
+                Ok((Some(Self::new(linear, None)?), Some(words)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
 fn grid(linear: &Linearisation) -> Vec<f64> {
     let highest = 0.5 / linear.step();
     let slowest = linear

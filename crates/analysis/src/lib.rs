@@ -16,9 +16,11 @@
 
 mod correlation;
 mod error;
+mod excitation;
 mod frequency;
 mod interval_pass;
 mod jet;
+mod linear_form;
 mod linear_system;
 mod linearise;
 mod mat_file;
@@ -33,16 +35,17 @@ mod spectrum;
 mod static_curve;
 mod step_map;
 mod width;
+mod width_groups;
 
 pub use correlation::{NORMAL_95, bartlett, centred, correlation};
 pub use error::{AnalysisError, Result};
+pub use excitation::{Excitation, excitation};
 pub use frequency::{ChannelResponse, FrequencyResponse, ResponseBand};
+pub use linear_form::LinearForm;
 pub use linear_system::{Place, PoleView};
 pub use linearise::{ChannelView, Intervals, Linearisation, Rows};
 pub use mat_file::mat_file;
-pub use next_recording::{
-    Excitation, FrequencyGap, InputCoverage, InputPart, NextRecording, excitation, input_limits, next_recording,
-};
+pub use next_recording::{FrequencyGap, InputCoverage, InputPart, NextRecording, input_limits, next_recording};
 pub use operating_point::{OperatingPoint, PointRequest};
 pub use python_code::python_code;
 pub use residuals::{

@@ -1,4 +1,4 @@
-//! What to measure next: where data are missing or the band is wide, and an excitation that goes there.
+//! What a recording leaves open: where data are missing or the band is wide.
 
 use intervalid_data::Dataset;
 use intervalid_model::Band;
@@ -9,7 +9,7 @@ use crate::frequency::FrequencyResponse;
 use crate::linearise::Linearisation;
 
 /// Parts of an input's range.
-const BINS: usize = 10;
+pub(crate) const BINS: usize = 10;
 /// A part with less than this share of an even distribution is nearly unseen.
 const RARE: f64 = 0.2;
 /// A part whose band is so many times the median width is wide.
@@ -17,17 +17,7 @@ const WIDE: f64 = 1.3;
 /// Below this coherence a frequency was hardly seen.
 const INCOHERENT: f64 = 0.6;
 /// Frequencies where the gain is below this share of its largest matter little.
-const SMALL_GAIN: f64 = 0.03;
-/// Part of the excitation that are steps; the rest are sines.
-const STEPS: f64 = 0.4;
-/// Part of the range that sines use.
-const USED: f64 = 0.9;
-/// Steps are held for so many of the slowest time constants.
-const HELD: f64 = 3.0;
-const LEAST_SAMPLES: usize = 100;
-const MOST_SAMPLES: usize = 200_000;
-/// More sines than these tell little more, and each gets less of the power.
-const MOST_LINES: usize = 300;
+pub(crate) const SMALL_GAIN: f64 = 0.03;
 
 /// What a recording has not shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -229,7 +219,7 @@ impl InputPart {
 }
 
 /// A frequency in words.
-fn shown(frequency: f64) -> String {
+pub(crate) fn shown(frequency: f64) -> String {
     match frequency >= 0.01 {
         true => format!("{frequency:.3}"),
         false => format!("{frequency:.2e}"),
@@ -301,123 +291,4 @@ fn gaps(response: &FrequencyResponse) -> Vec<FrequencyGap> {
         }
     }
     found
-}
-
-/// A proposal for the inputs of the next recording.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Excitation {
-    /// `[input][sample]`, within the limits.
-    pub columns: Vec<Vec<f64>>,
-    /// How many samples at the start are steps.
-    pub steps: usize,
-    /// In sentences.
-    pub words: Vec<String>,
-}
-
-/// Steps over all parts of the range, the hardly seen first, then sines on all frequencies that matter, each input on lines of its own.
-///
-/// **Formula.** Σ_n cos(2π·h_n·k/N + φ_n), φ_n = -π·n·(n-1)/M over M lines, which keeps the peaks low.
-///
-/// **Reference.** M. R. Schroeder, "Synthesis of low-peak-factor signals and binary sequences with low autocorrelation", IEEE Trans. Inf.
-/// Theory 16 (1970), doi:10.1109/TIT.1970.1054411.
-///
-/// # Errors
-/// If the model has no inputs, or the number of samples is out of range.
-pub fn excitation(
-    linear: &Linearisation,
-    response: &FrequencyResponse,
-    next: Option<&NextRecording>,
-    limits: &[[f64; 2]],
-    samples: Option<usize>,
-) -> Result<Excitation> {
-    let inputs = linear.inputs.len();
-    if inputs == 0 {
-        return Err(AnalysisError::NoInputs);
-    }
-    let slowest = linear
-        .poles
-        .iter()
-        .filter_map(|pole| pole.time_constant)
-        .fold(linear.step(), f64::max)
-        / linear.step();
-    let held = ((HELD * slowest) as usize).clamp(2, 2000);
-    let samples = samples.unwrap_or_else(|| (held * BINS * 4).clamp(1000, 20_000));
-    if !(LEAST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
-        return Err(AnalysisError::Option {
-            option: "samples",
-            found: samples.to_string(),
-            expected: format!("{LEAST_SAMPLES} to {MOST_SAMPLES}"),
-        });
-    }
-    let steps = (samples as f64 * STEPS) as usize;
-    let sines = samples - steps;
-    let bandwidth = bandwidth(response) * linear.step();
-    let highest = ((bandwidth * sines as f64) as usize).min(sines / 2 - 1).max(1);
-    let lines: Vec<usize> = (1..=highest).step_by(highest.div_ceil(MOST_LINES)).collect();
-    let column = |input: usize| {
-        let [low, high] = limits[input];
-        let levels = levels(input, next.map(|next| &next.inputs[input].parts[..]), limits[input]);
-        // Inputs change at different times, so that their effects can be told apart.
-        let shift = input * held / inputs;
-        let stepped = (0..steps).map(|k| levels[(k + shift) / held % levels.len()]);
-        let own: Vec<usize> = lines.iter().copied().skip(input).step_by(inputs).collect();
-        let count = own.len().max(1) as f64;
-        let sum = |k: usize| -> f64 {
-            let wave = |(n, line): (usize, &usize)| {
-                let phase = -std::f64::consts::PI * (n * (n + 1)) as f64 / count;
-                // The product is reduced first: its size would cost digits.
-                (std::f64::consts::TAU * (line * k % sines) as f64 / sines as f64 + phase).cos()
-            };
-            own.iter().enumerate().map(wave).sum()
-        };
-        let waves: Vec<f64> = (0..sines).map(sum).collect();
-        let peak = waves
-            .iter()
-            .fold(f64::MIN_POSITIVE, |most: f64, value| most.max(value.abs()));
-        let (middle, half) = (f64::midpoint(low, high), (high - low) / 2.0);
-        stepped
-            .chain(waves.iter().map(|wave| middle + USED * half * wave / peak))
-            .collect::<Vec<f64>>()
-    };
-    let unit = response.frequency_unit;
-    Ok(Excitation {
-        columns: (0..inputs).map(column).collect(),
-        steps,
-        words: vec![
-            format!(
-                "{steps} samples of steps, each level held for {held} samples, the parts of the range that were hardly seen first."
-            ),
-            format!(
-                "{sines} samples of {} sines up to {} {unit}, where the gain falls below {:.0} % of its largest.",
-                lines.len(),
-                shown(highest as f64 / sines as f64 / linear.step()),
-                100.0 * SMALL_GAIN
-            ),
-        ],
-    })
-}
-
-/// Above this frequency all gains are small.
-fn bandwidth(response: &FrequencyResponse) -> f64 {
-    let of_channel = |channel: &crate::frequency::ChannelResponse| {
-        let largest = channel.magnitude.iter().copied().fold(0.0, f64::max);
-        let last = channel.magnitude.iter().rposition(|gain| *gain > SMALL_GAIN * largest);
-        last.map_or(0.0, |index| response.frequency[index])
-    };
-    response
-        .channels
-        .iter()
-        .map(of_channel)
-        .fold(response.frequency[0], f64::max)
-}
-
-/// The middle of every part: the hardly seen ones first and once more, all in an order that jumps up and down.
-fn levels(input: usize, parts: Option<&[InputPart]>, [low, high]: [f64; 2]) -> Vec<f64> {
-    let middle = |bin: usize| low + (high - low) * (bin as f64 + 0.5) / BINS as f64;
-    // Strides without a common divisor with the number of parts; different ones for different inputs.
-    let stride = [3, 7, 9][input % 3];
-    let order: Vec<usize> = (0..BINS).map(|index| (index * stride + input) % BINS).collect();
-    let needed = |bin: &usize| parts.is_some_and(|parts| parts[*bin].is_rare || parts[*bin].is_wide);
-    let first = order.iter().copied().filter(needed);
-    first.chain(order.iter().copied()).map(middle).collect()
 }

@@ -81,22 +81,20 @@ impl StepMap {
 
     fn read(program: StepProgram, pick: &mut Pick<'_>) -> Self {
         let (inputs, outputs) = (program.inputs.len(), program.outputs.len());
-        let output_lags = program.output_lags_len();
-        let (members, own, output_lags): (Vec<MemberMap>, usize, usize) = match &program.body {
+        let members: Vec<MemberMap> = match &program.body {
             Body::Linear(linear) => {
                 let weight = DMatrix::from_row_slice(outputs, program.regressor_len(), &linear.weight);
                 let bias = DMatrix::from_column_slice(outputs, 1, &linear.bias);
                 let map = NetworkMap::linear(weight, bias);
-                (vec![MemberMap::Network(map)], output_lags, output_lags)
+                vec![MemberMap::Network(map)]
             }
             Body::Networks(networks) => {
                 let map = |member| MemberMap::Network(NetworkMap::new(networks.base, member, pick));
-                let members = networks.members.iter().map(map).collect();
-                (members, output_lags + 2 * program.cell_states(), output_lags)
+                networks.members.iter().map(map).collect()
             }
             Body::StateSpace(plan) => {
                 let map = |member| MemberMap::StateSpace(Box::new(StateSpaceMap::new(member, pick)));
-                (plan.members.iter().map(map).collect(), plan.states, 0)
+                plan.members.iter().map(map).collect()
             }
         };
         Self {
@@ -105,8 +103,8 @@ impl StepMap {
                 outputs,
                 remembered: program.remembered_inputs(),
                 dead_time: program.lags.nd,
-                own,
-                output_lags,
+                own: program.own_states(),
+                output_lags: program.own_output_lags(),
             },
             members,
             program,
@@ -225,10 +223,7 @@ impl StepMap {
 
     /// Physical units of one normalised unit of each state of a member; 1 of hidden states.
     pub(crate) fn own_units(&self) -> Vec<f64> {
-        let scales = self.output_scales();
-        let lag = |entry: usize| scales[entry % self.layout.outputs].std;
-        let hidden = std::iter::repeat_n(1.0, self.layout.own - self.layout.output_lags);
-        (0..self.layout.output_lags).map(lag).chain(hidden).collect()
+        (0..self.layout.own).map(|state| self.program.own_unit(state)).collect()
     }
 }
 

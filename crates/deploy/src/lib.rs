@@ -9,6 +9,7 @@ mod fmu;
 mod onnx;
 mod state_space_plan;
 mod step_program;
+mod step_states;
 
 pub use c::{CCode, COptions, CPrecision, Footprint, c_code, identifier};
 pub use error::{DeployError, Result};

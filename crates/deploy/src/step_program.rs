@@ -3,7 +3,7 @@
 use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
     Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    OutputRange, Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread,
+    OutputRange, Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread, TrainingRegion,
 };
 
 use crate::error::{DeployError, Result};
@@ -42,6 +42,9 @@ pub struct StepProgram {
     pub sample_limit: f64,
     /// How y and its bounds come from the regressor.
     pub body: Body,
+    /// Where the model was fitted, if it knows: steps outside raise an alarm. It looks at the outputs that are given, the mean of the
+    /// members within its limits, where the members look at their own.
+    pub region: Option<TrainingRegion>,
 }
 
 /// One input.
@@ -205,6 +208,7 @@ impl StepProgram {
             diverged: DIVERGED,
             sample_limit: SAMPLE_LIMIT,
             body,
+            region: interface.region.clone(),
         })
     }
 

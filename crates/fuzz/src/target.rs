@@ -164,6 +164,7 @@ fn use_model(model: &Model) -> anyhow::Result<()> {
         &COptions {
             name: "model".to_owned(),
             precision: None,
+            jacobian: true,
         },
     )?;
     simulated?;

@@ -1,7 +1,9 @@
 //! Every kind of error of the libraries as a Python exception. The classes are in `python/intervalid/errors.py`.
 
+use intervalid_analysis::AnalysisError;
 use intervalid_cli::ExportError;
 use intervalid_data::{DataError, FileProblem};
+use intervalid_deploy::DeployError;
 use intervalid_interval::IntervalError;
 use intervalid_model::ModelError;
 use intervalid_report::ReportError;
@@ -189,6 +191,29 @@ pub(crate) fn export(error: &ExportError) -> PyErr {
         "IntervalidError"
     };
     exception(class, error.to_string(), "Export")
+}
+
+pub(crate) fn analysis(error: AnalysisError) -> PyErr {
+    let class = match &error {
+        AnalysisError::Model(error) => return model_ref(error),
+        AnalysisError::Data(error) => return exception(class_of_data(error), error.to_string(), &kind_of_data(error)),
+        AnalysisError::TooShort { .. } => "TooShortError",
+        AnalysisError::NoInputs => "ShapeError",
+        AnalysisError::Value { .. } => "OutOfRangeError",
+        AnalysisError::UnknownChannel { .. }
+        | AnalysisError::PartOfOutputs { .. }
+        | AnalysisError::NoSteadyState { .. }
+        | AnalysisError::Option { .. } => "OptionError",
+        _ => "IntervalidError",
+    };
+    exception(class, error.to_string(), &kind(&error))
+}
+
+pub(crate) fn deploy(error: DeployError) -> PyErr {
+    match error {
+        DeployError::Model(error) => model(error),
+        error => exception("IntervalidError", error.to_string(), &kind(&error)),
+    }
 }
 
 pub(crate) fn report(error: ReportError) -> PyErr {

@@ -2,6 +2,7 @@
 //!
 //! The Python side (`python/intervalid`) has the estimators and everything that is about arrays, tables and plots.
 
+mod analysis;
 mod band_metrics;
 mod command_line;
 mod convert;
@@ -11,6 +12,7 @@ mod model;
 mod monitor;
 mod record;
 mod simulator;
+mod step_program;
 mod study;
 mod watch;
 
@@ -19,6 +21,8 @@ use pyo3::prelude::*;
 /// The compiled part of intervalid; use the package `intervalid`.
 #[pymodule]
 mod _intervalid {
+    #[pymodule_export]
+    use crate::analysis::{Linearisation, fits_ahead, residuals, static_curve, width_shares};
     #[pymodule_export]
     use crate::band_metrics::band_metrics;
     #[pymodule_export]
@@ -33,6 +37,8 @@ mod _intervalid {
     use crate::record::{Record, available_data};
     #[pymodule_export]
     use crate::simulator::Simulator;
+    #[pymodule_export]
+    use crate::step_program::step_program;
     #[pymodule_export]
     use crate::study::{
         StudyDriver, StudyStop, StudyTask, study_execute, study_merge, study_runs, study_spec, study_status,

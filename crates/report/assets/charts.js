@@ -390,11 +390,30 @@ const charts = (() => {
     dots: () => () => null,
   };
 
+  // One unit is as long across as it is upwards, so that a circle is one; zero stays in the middle.
+  function equalAxes(u) {
+    const reach = 1.08 * Math.max(...u.data.flat().map((raw) => raw === null || raw === undefined ? 0 : Math.abs(raw)));
+    const show = () => {
+      const shortest = Math.min(u.bbox.width, u.bbox.height);
+      for (const [key, side] of [["x", u.bbox.width], ["y", u.bbox.height]]) {
+        u.setScale(key, { min: -reach * side / shortest, max: reach * side / shortest });
+      }
+    };
+    whenReady(u, show);
+    u.hooks.setSize = (u.hooks.setSize || []).concat(() => queueMicrotask(show));
+  }
+
   function lines(_, spec, box) {
     const positive = (values) => spec.log ? values.map((raw) => raw > 0 ? raw : null) : values;
     // The edges of a band have the colour of the line that it is around.
     const own = spec.series.map((_, index) => index);
     spec.fills.forEach((fill) => fill.edges.forEach((edge) => { if (spec.series[edge].style === "edge") own[edge] = fill.of; }));
+    // A band has one name in the legend, that of its upper edge; the lower follows it.
+    const lowers = new Map(spec.fills.filter((fill) => fill.edges.every((edge) => spec.series[edge].style === "edge")).map((fill) => fill.edges));
+    const follows = new Set(lowers.values());
+    const together = (u, index, changed) => {
+      if (changed.show !== undefined && lowers.has(index - 1)) u.setSeries(lowers.get(index - 1) + 1, { show: changed.show });
+    };
     const plain = (index) => spec.series[index].style === "line" || spec.series[index].style === "step";
     const options = {
       ...size(box),
@@ -404,9 +423,10 @@ const charts = (() => {
         axis(spec.x_label, spec.x_log ? { values: (_, splits) => splits.map((raw) => raw === null ? null : number(raw)) } : undefined),
         verticalAxis(spec.y_label),
       ],
-      cursor: { drag: { x: true, y: false } },
+      cursor: { drag: { x: !spec.equal, y: false } },
       series: [{ label: spec.x_label, value }].concat(spec.series.map((series, index) => ({
-        label: series.name,
+        label: lowers.has(index) ? series.name.replace(/ upper$/, "") : series.name,
+        class: follows.has(index) ? "edge" : undefined,
         stroke: theme.series(own[index]),
         fill: series.style === "stem" ? theme.series(index) : undefined,
         width: series.style === "edge" ? 0.5 : 1.5,
@@ -417,9 +437,11 @@ const charts = (() => {
         value,
       }))),
       bands: spec.fills.map((fill) => ({ series: fill.edges.map((edge) => edge + 1), fill: `${theme.series(fill.of)}30` })),
-      hooks: { draw: [references(spec.references)] },
+      hooks: { draw: [references(spec.references)], setSeries: [together] },
     };
-    return new uPlot(options, [spec.x].concat(spec.series.map((series) => positive(series.values))), box);
+    const u = new uPlot(options, [spec.x].concat(spec.series.map((series) => positive(series.values))), box);
+    if (spec.equal) equalAxes(u);
+    return u;
   }
 
   function scatter(_, spec, box) {

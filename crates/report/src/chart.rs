@@ -103,6 +103,9 @@ pub(crate) struct LinesChart {
     pub(crate) fills: Vec<Fill>,
     /// Bounds of the vertical axis, where they do not follow the data.
     pub(crate) y_range: Option<[f64; 2]>,
+    /// Whether one unit is as long across as it is upwards.
+    #[serde(default)]
+    pub(crate) equal: bool,
 }
 
 /// What lies between two series, in the colour of a third.

@@ -63,7 +63,7 @@ impl App {
             "c" => {
                 let options = COptions {
                     name: name.clone(),
-                    precision: None,
+                    ..COptions::default()
                 };
                 let code = c_code(&program()?, &options)?;
                 let files = [
@@ -73,7 +73,7 @@ impl App {
                 archive(format!("{name}-c.zip"), &files)
             }
             "onnx" => {
-                let models = onnx_models(&program()?, &OnnxOptions { precision: None })?;
+                let models = onnx_models(&program()?, &OnnxOptions::default())?;
                 let files = models
                     .parts()
                     .map(|(part, bytes)| (format!("{name}-{part}.onnx"), bytes.to_vec()));

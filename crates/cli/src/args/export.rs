@@ -8,6 +8,7 @@ const EXAMPLES: &str = "\
 Examples:
   intervalid export dryer --to c --out dryer.c           C99: dryer.c and dryer.h, function dryer_step
   intervalid export dryer --to c --out step.c --precision double
+  intervalid export dryer --to c --out step.c --jacobian  with exact derivatives, for model predictive control
   intervalid export dryer --to onnx --out dryer.onnx     for onnxruntime: the step, how it starts, whole records
   intervalid export dryer --to fmu --out dryer.fmu       for Simulink, OpenModelica, fmpy
   intervalid export dryer --to fmu --out dryer.fmu --fmi 3 --no-binary
@@ -62,6 +63,9 @@ pub(crate) struct ExportArgs {
     /// Number type of C code or of ONNX graphs [default: that of the model]
     #[arg(long, value_name = "TYPE", value_enum)]
     pub(crate) precision: Option<ExportPrecision>,
+    /// Add the exact derivatives of a step to C code or to the ONNX graph of a step
+    #[arg(long)]
+    pub(crate) jacobian: bool,
     /// Version of the interface of an FMU [default: 2]
     #[arg(long, value_name = "VERSION", value_enum)]
     pub(crate) fmi: Option<Fmi>,

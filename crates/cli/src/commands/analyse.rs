@@ -156,18 +156,8 @@ fn views(
     let mut notes = linear.notes();
     let dataset = simulation.map(|simulation| &simulation.dataset);
     let inputs = linear.inputs.len();
-    let frequency = match FrequencyResponse::new(&linear, dataset) {
-        Ok(found) => Some(found),
-        Err(AnalysisError::NoInputs) => {
-            notes.push("The model has no inputs: there is no response to show.".to_owned());
-            None
-        }
-        Err(error @ AnalysisError::TooShort { .. }) => {
-            notes.push(format!("What the data show without a model is left out: {error}."));
-            Some(FrequencyResponse::new(&linear, None)?)
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let (frequency, left_out) = FrequencyResponse::beside(&linear, dataset)?;
+    notes.extend(left_out);
     let mut responses = Vec::new();
     let mut curves = Vec::new();
     for input in 0..inputs {

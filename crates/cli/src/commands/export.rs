@@ -33,6 +33,8 @@ struct Report<'a> {
     past_outputs: usize,
     /// Of C code and ONNX graphs.
     precision: Option<&'static str>,
+    /// States that the derivatives of C code and ONNX graphs are about; none without them.
+    jacobian_states: Option<usize>,
     /// Of C code.
     ram_bytes: Option<Ram>,
     flash_bytes: Option<usize>,
@@ -148,6 +150,7 @@ impl<'a> Report<'a> {
             past_inputs: needs.inputs,
             past_outputs: needs.outputs,
             precision: export.precision,
+            jacobian_states: args.jacobian.then(|| plan.state_len()),
             ram_bytes: export.footprint.map(|found| Ram {
                 state: found.state,
                 stack: found.stack,
@@ -178,6 +181,7 @@ fn check_options(args: &ExportArgs) -> Result<(), Failure> {
             args.precision.is_some(),
             [Target::C, Target::Onnx].as_slice(),
         ),
+        ("--jacobian", args.jacobian, &[Target::C, Target::Onnx]),
         ("--fmi", args.fmi.is_some(), &[Target::Fmu]),
         ("--no-binary", args.no_binary, &[Target::Fmu]),
     ];
@@ -233,6 +237,25 @@ fn targets(args: &ExportArgs) -> Vec<PathBuf> {
     }
 }
 
+/// Whether the export can tell that it extrapolates.
+fn alarm(plan: &StepProgram, by: &str) -> String {
+    match &plan.region {
+        Some(_) => format!("{by} tells steps outside the region of the training data"),
+        None => "the model does not know the region of its training data: there is no alarm where it extrapolates"
+            .to_owned(),
+    }
+}
+
+/// What the derivatives are about.
+fn derivatives(plan: &StepProgram, args: &ExportArgs, by: &str) -> Option<String> {
+    args.jacobian.then(|| {
+        format!(
+            "{by}: exact derivatives of a step with respect to {} and the inputs",
+            count(plan.state_len(), "state")
+        )
+    })
+}
+
 fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
     let options = COptions {
         name: name.to_owned(),
@@ -240,6 +263,7 @@ fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failur
             ExportPrecision::Float => CPrecision::Float,
             ExportPrecision::Double => CPrecision::Double,
         }),
+        jacobian: args.jacobian,
     };
     let code = c_code(plan, &options)?;
     let precision = match code.precision {
@@ -253,15 +277,19 @@ fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failur
             .into_iter()
             .zip([code.header.into_bytes(), code.source.into_bytes()])
             .collect(),
-        lines: vec![
+        lines: [
             format!("{name}_step(u) -> y_lower, y, y_upper in {precision}"),
+            alarm(plan, &format!("{name}_extrapolated(flag)")),
             format!("RAM: {state} bytes per state, {stack} bytes of stack in a step; flash: {tables} bytes of tables"),
             format!(
                 "starts with {} and {}",
                 count(needs.inputs, "past input sample"),
                 count(needs.outputs, "measured output sample")
             ),
-        ],
+        ]
+        .into_iter()
+        .chain(derivatives(plan, args, &format!("{name}_jacobian")))
+        .collect(),
         precision: Some(precision),
         footprint: Some(code.footprint),
         ..Export::default()
@@ -274,6 +302,7 @@ fn graphs(plan: &StepProgram, args: &ExportArgs) -> Result<Export, Failure> {
             ExportPrecision::Float => Precision::F32,
             ExportPrecision::Double => Precision::F64,
         }),
+        jacobian: args.jacobian,
     };
     let models = onnx_models(plan, &options)?;
     let precision = match models.precision {
@@ -287,18 +316,26 @@ fn graphs(plan: &StepProgram, args: &ExportArgs) -> Result<Export, Failure> {
         .map(|(name, sizes)| format!("{name} {sizes:?}"))
         .collect();
     Ok(Export {
-        lines: vec![
+        lines: [
             format!(
                 "ONNX with operators of opset {}, IR version {}, in {precision}",
                 models.opset, models.ir_version
             ),
             format!("a step, its start and whole records; state: {}", states.join(", ")),
+            alarm(plan, "output extrapolated"),
             format!(
                 "starts with {} and {}",
                 count(needs.inputs, "past input sample"),
                 count(needs.outputs, "measured output sample")
             ),
-        ],
+        ]
+        .into_iter()
+        .chain(derivatives(
+            plan,
+            args,
+            "outputs jacobian_x_x, jacobian_x_u, jacobian_y_x, jacobian_y_u",
+        ))
+        .collect(),
         precision: Some(precision),
         opset: Some(models.opset),
         files: targets(args)
@@ -335,6 +372,7 @@ fn package(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, 
             package.sample_time
         ),
     ];
+    lines.push(alarm(plan, "output extrapolated"));
     if !package.has_sample_time {
         lines.push("the model does not store its sample time: one sample counts as 1 s".to_owned());
     }

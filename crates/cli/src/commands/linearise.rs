@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use intervalid_analysis::{Linearisation, Place, PointRequest, PoleView, mat_file, python_code};
+use intervalid_analysis::{LinearForm, Linearisation, Place, PointRequest, PoleView};
 use serde::Serialize;
 
 use super::load::{model, model_file};
@@ -28,27 +28,16 @@ struct Report<'a> {
     out: Option<PathBuf>,
 }
 
-/// What a file is to hold, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Json,
-    Mat,
-    Python,
-}
-
-impl Form {
-    fn of(path: &Path) -> Result<Self, Failure> {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        match ending.to_ascii_lowercase().as_str() {
-            "json" => Ok(Self::Json),
-            "mat" => Ok(Self::Mat),
-            "py" => Ok(Self::Python),
-            _ => Err(Failure::input(anyhow!(
-                "--out {}: expected a name that ends in .json, .mat or .py",
-                path.display()
-            ))),
-        }
-    }
+/// The form of a file by its name.
+fn form(path: &Path) -> Result<LinearForm, Failure> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    LinearForm::of_ending(ending).ok_or_else(|| {
+        Failure::input(anyhow!(
+            "--out {}: expected a name that ends in {}",
+            path.display(),
+            LinearForm::ENDINGS
+        ))
+    })
 }
 
 /// Linearises a model, prints what a control engineer reads first, writes the rest.
@@ -56,7 +45,7 @@ pub(crate) fn run(args: &LineariseArgs, output: &Output) -> Result<(), Failure> 
     let out = match &args.out {
         None => None,
         Some(path) => {
-            let form = Form::of(path)?;
+            let form = form(path)?;
             refuse_replacing("--out", path, [model_file(&args.model)?.as_path()])?;
             Some((form, OutFile::open(path, "--out")?))
         }
@@ -67,12 +56,7 @@ pub(crate) fn run(args: &LineariseArgs, output: &Output) -> Result<(), Failure> 
     };
     let linear = output.working("linearising", || Linearisation::new(&model, &request))?;
     if let Some((form, file)) = &out {
-        let content = match form {
-            Form::Json => serde_json::to_string_pretty(&linear)?.into_bytes(),
-            Form::Mat => mat_file(&linear),
-            Form::Python => python_code(&linear).into_bytes(),
-        };
-        file.write(&content)?;
+        file.write(&form.content(&linear)?)?;
     }
     if output.is_json() {
         return output.json(&Report {

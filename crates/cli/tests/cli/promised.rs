@@ -74,6 +74,7 @@ const EXPORT: Shape = Object(&[
     ("past_inputs", Count),
     ("past_outputs", Count),
     ("precision", Maybe(&Text)),
+    ("jacobian_states", Maybe(&Count)),
     ("ram_bytes", Maybe(&Object(&[("state", Count), ("stack", Count)]))),
     ("flash_bytes", Maybe(&Count)),
     ("opset", Maybe(&Count)),
@@ -580,6 +581,10 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
     ),
     (&["export", "fit", "--to", "c", "--out", "step.c"], EXPORT),
     (&["export", "fit", "--to", "onnx", "--out", "step.onnx"], EXPORT),
+    (
+        &["export", "fit", "--to", "c", "--out", "derived.c", "--jacobian"],
+        EXPORT,
+    ),
     (
         &["export", "fit", "--to", "fmu", "--out", "step.fmu", "--no-binary"],
         EXPORT,
@@ -1093,7 +1098,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out coverage",
     ),
     (&["explain"], "out"),
-    (&["export"], "to out precision fmi no-binary force"),
+    (&["export"], "to out precision jacobian fmi no-binary force"),
     (
         &["compare"],
         "out data input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",

@@ -26,6 +26,8 @@ pub struct COptions {
     pub name: String,
     /// Number type; the model's own where none is given.
     pub precision: Option<CPrecision>,
+    /// Whether to add a function that gives the exact derivatives of a step.
+    pub jacobian: bool,
 }
 
 /// Exported C.
@@ -92,7 +94,7 @@ pub fn c_code(plan: &StepProgram, options: &COptions) -> Result<CCode> {
         CPrecision::Double => CNumber::Double,
     };
     let numbers = Numbers::uniform(plan, real);
-    let (header, source) = render(plan, &options.name, numbers);
+    let (header, source) = render(plan, &options.name, numbers, options.jacobian);
     Ok(CCode {
         name: options.name.clone(),
         header,
@@ -127,20 +129,21 @@ pub fn identifier(text: &str) -> String {
 }
 
 /// Header and source.
-pub(crate) fn render(plan: &StepProgram, name: &str, numbers: Numbers) -> (String, String) {
+pub(crate) fn render(plan: &StepProgram, name: &str, numbers: Numbers, jacobian: bool) -> (String, String) {
     let mut environment = Environment::new();
     let templates = [
         ("model.h", include_str!("model.h.jinja")),
         ("model.c", include_str!("model.c.jinja")),
         ("layers.c", include_str!("layers.c.jinja")),
         ("maps.c", include_str!("maps.c.jinja")),
+        ("jacobian.c", include_str!("jacobian.c.jinja")),
     ];
     for (name, template) in templates {
         environment
             .add_template(name, template)
             .unwrap_or_else(|error| unreachable!("template {name}: {error:#}"));
     }
-    let context = context(plan, name, numbers);
+    let context = context! { jacobian => jacobian, ..context(plan, name, numbers) };
     let render = |template: &str| {
         let text = environment
             .get_template(template)
@@ -189,12 +192,16 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         past_inputs => needs.inputs,
         least_past_inputs => needs.least_inputs,
         past_outputs => needs.outputs,
+        useful_past_outputs => plan.useful_outputs(),
         warmup => needs.least_inputs > 0,
         members => plan.members(),
         remembered => plan.remembered_inputs() * plan.inputs.len(),
         output_lags => plan.output_lags_len(),
         regressor => plan.regressor_len(),
         cells => plan.cell_states(),
+        own => plan.own_states(),
+        own_lags => plan.own_output_lags(),
+        all_states => plan.state_len(),
     };
     let constants = context! {
         interface => interface.name(),
@@ -250,7 +257,24 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
             tables => state_space_tables(models, inner),
         },
     };
-    context! { ..shared, ..constants, ..body }
+    let region = plan.region.as_ref().map_or_else(
+        || context! { region => false },
+        |region| {
+            context! {
+                region => true,
+                region_outputs => plan.watched_outputs_len(),
+                region_lags => region.lags.ny,
+                region_len => region.centre.len(),
+                region_whitening_len => region.whitening.iter().map(Vec::len).sum::<usize>(),
+                region_centre => outer.list(region.centre.iter().copied()),
+                region_whitening => outer.rows(&region.whitening.concat()),
+                region_limit => outer.literal(region.limit),
+                // A history is no part of the run: the alarm then sees what was measured, after a warm-up what was predicted.
+                history => plan.initial.looks_back() > 0,
+            }
+        },
+    );
+    context! { ..shared, ..constants, ..body, ..region }
 }
 
 fn title(plan: &StepProgram) -> String {

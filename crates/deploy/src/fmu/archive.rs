@@ -57,6 +57,9 @@ fn stepped(plan: &StepProgram) -> (StepProgram, bool) {
     let mut plan = plan.clone();
     let inputs_at_end = plan.lags.nd == 0;
     plan.lags.nd = plan.lags.nd.saturating_sub(1);
+    if let Some(region) = &mut plan.region {
+        region.lags.nd = region.lags.nd.saturating_sub(1);
+    }
     (plan, inputs_at_end)
 }
 
@@ -79,7 +82,7 @@ pub fn fmu(plan: &StepProgram, options: &FmuOptions) -> Result<FmuPackage> {
     }
     let (plan, inputs_at_end) = stepped(plan);
     let sample_time = plan.sample_time.unwrap_or(1.0);
-    let (header, source) = render(&plan, name, Numbers::of_predict(&plan));
+    let (header, source) = render(&plan, name, Numbers::of_predict(&plan), false);
     let texts = texts(*version, name, &context(&plan, name, sample_time));
     let sources = [
         (format!("{name}.h"), header),

@@ -135,7 +135,7 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value
         }
     }
     let first_past_output = list.start_values.len();
-    for age in 1..=needs.outputs {
+    for age in 1..=plan.useful_outputs() {
         for (variable, name) in outputs().zip(&output_names) {
             let description = format!("Measured {name} {age} sample(s) before the first predicted one");
             let past = list.names.take(&format!("{name}_initial_{age}"));
@@ -171,6 +171,10 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value
         online_reference => values + 1,
         online_name => list.names.take("online"),
         online_description => "Whether the band follows the measured outputs",
+        knows_region => plan.region.is_some(),
+        extrapolated_reference => values + 2,
+        extrapolated_name => list.names.take("extrapolated"),
+        extrapolated_description => "Whether inputs and past outputs lie outside the region of the training data",
         time_name => list.names.take("time"),
         start_values => starts.join(",\n"),
         past_inputs_len => (needs.inputs * plan.inputs.len()).max(1),

@@ -42,6 +42,7 @@ pub(super) fn metadata(plan: &StepProgram) -> Vec<StringStringEntryProto> {
         ("coverage", plan.coverage.to_string()),
         ("band", band(plan)),
         ("calibrated", calibrated.to_string()),
+        ("knows_region", plan.region.is_some().to_string()),
         ("lags", plan.lags.to_string()),
         ("initial", plan.initial.to_string()),
         ("past_u_rows", needs.inputs.to_string()),
@@ -122,5 +123,12 @@ pub(super) fn documentation(plan: &StepProgram, name: &str) -> String {
          all results after it not a number until the next start.",
         plan.sample_limit
     );
-    format!("{own} {runaway} {refused} Band: {}.", band(plan))
+    let alarm = match (&plan.region, name) {
+        (Some(_), "step" | "simulate") => {
+            " extrapolated is 1 where inputs and past outputs lie outside the region of the training data, so that neither y nor its \
+             band can be relied on."
+        }
+        _ => "",
+    };
+    format!("{own} {runaway} {refused} Band: {}.{alarm}", band(plan))
 }

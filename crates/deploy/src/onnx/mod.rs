@@ -3,8 +3,10 @@
 //! All tensors inside are normalised; what goes in and comes out is in physical units, but for the state between steps.
 //! There, normalised numbers keep digits that physical ones far from zero would lose in single precision.
 
+mod alarm;
 mod describe;
 mod emit;
+mod jacobian;
 mod models;
 mod network;
 mod proto;

@@ -5,6 +5,7 @@ use prost::Message as _;
 
 use super::describe::{self, documentation, metadata};
 use super::emit::{Dim, Emitter, Port, Value};
+use super::jacobian::{jacobian, jacobian_ports};
 use super::proto::{ModelProto, OperatorSetIdProto};
 use super::start::{history_ports, start};
 use super::state::{State, state_ports};
@@ -22,6 +23,8 @@ pub(super) const OPSET: i64 = 13;
 pub struct OnnxOptions {
     /// Number type of the graphs; where none is given, that of the networks, and double for ARX, which is always computed so.
     pub precision: Option<Precision>,
+    /// Whether the graph of a step also gives its exact derivatives.
+    pub jacobian: bool,
 }
 
 /// A model in ONNX: three graphs that share the names of their tensors.
@@ -62,7 +65,11 @@ pub fn onnx_models(plan: &StepProgram, options: &OnnxOptions) -> Result<OnnxMode
         ModelKind::Arx => Precision::F64,
         _ => plan.precision,
     });
-    let writer = Writer { plan, precision };
+    let writer = Writer {
+        plan,
+        precision,
+        jacobian: options.jacobian,
+    };
     let states: Vec<(String, Vec<usize>)> = state_ports(plan)
         .into_iter()
         .map(|port| (port.name, port.dims.iter().filter_map(fixed).collect()))
@@ -89,6 +96,7 @@ fn fixed(dim: &Dim) -> Option<usize> {
 struct Writer<'a> {
     plan: &'a StepProgram,
     precision: Precision,
+    jacobian: bool,
 }
 
 impl Writer<'_> {
@@ -104,16 +112,12 @@ impl Writer<'_> {
         let mut emit = Emitter::new(self.precision);
         let states = state_ports(self.plan);
         let values: Vec<Value> = states.iter().map(Port::value).collect();
+        let state = State::from_values(self.plan, &values);
         let input = (!self.plan.inputs.is_empty()).then(|| self.input_port(None));
         let u = input
             .as_ref()
             .map(|port| normalised_inputs(&mut emit, self.plan, &port.value()));
-        let outcome = step(
-            &mut emit,
-            self.plan,
-            u.as_ref(),
-            &State::from_values(self.plan, &values),
-        );
+        let outcome = step(&mut emit, self.plan, u.as_ref(), &state);
         let band = self.band_ports(None);
         for (port, value) in band.iter().zip([&outcome.lower, &outcome.y, &outcome.upper]) {
             emit.output(port, value);
@@ -126,8 +130,22 @@ impl Writer<'_> {
             })
             .collect();
         outputs(&mut emit, &next, outcome.next);
+        // Last: whoever counts the outputs of a step by their places finds band and states where they always were.
+        let alarm = outcome.extrapolated.map(|value| {
+            let port = alarm_port(None);
+            emit.output(&port, &value);
+            port
+        });
+        let mut derivatives = Vec::new();
+        if self.jacobian {
+            derivatives = jacobian_ports(self.plan);
+            let values = jacobian(&mut emit, self.plan, u.as_ref(), &state, &outcome.doubt);
+            for (port, value) in derivatives.iter().zip(&values) {
+                emit.output(port, value);
+            }
+        }
         let inputs: Vec<Port> = input.into_iter().chain(states).collect();
-        let outputs: Vec<Port> = band.into_iter().chain(next).collect();
+        let outputs: Vec<Port> = band.into_iter().chain(next).chain(alarm).chain(derivatives).collect();
         self.model(emit, "step", &inputs, &outputs)
     }
 
@@ -144,11 +162,20 @@ impl Writer<'_> {
         let states: Vec<(Port, Value)> = state_ports(plan).into_iter().zip(state.into_values()).collect();
         let (_, found) = emit.scan("record", &states, &[(self.input_port(None), u)], |emit, state, rows| {
             let u = rows.first().filter(|_| !plan.inputs.is_empty());
-            let Outcome { lower, y, upper, next } = step(emit, plan, u, &State::from_values(plan, state));
+            let Outcome {
+                lower,
+                y,
+                upper,
+                extrapolated,
+                next,
+                ..
+            } = step(emit, plan, u, &State::from_values(plan, state));
             let band = self.band_ports(None).into_iter().zip([lower, y, upper]);
-            (next.into_values(), band.collect())
+            let alarm = extrapolated.map(|value| (alarm_port(None), value));
+            (next.into_values(), band.chain(alarm).collect())
         });
-        let band = self.band_ports(Some("samples"));
+        let mut band = self.band_ports(Some("samples"));
+        band.extend(plan.region.as_ref().map(|_| alarm_port(Some("samples"))));
         for (port, value) in band.iter().zip(&found) {
             emit.output(port, value);
         }
@@ -203,6 +230,15 @@ impl Writer<'_> {
             metadata_props: metadata(self.plan),
         };
         Ok(model.encode_to_vec())
+    }
+}
+
+/// The alarm of a step, or of all samples.
+fn alarm_port(samples: Option<&'static str>) -> Port {
+    Port {
+        name: "extrapolated".to_owned(),
+        dims: samples.map(Dim::Named).into_iter().chain([Dim::Fixed(1)]).collect(),
+        doc: "1 where the sample lies outside the region of the training data, 0 inside".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! `[members, 1, channels]`.
 
 use super::emit::{Emitter, Value};
+use super::jacobian::{Jet, Variables};
 use super::state::State;
 use super::weights::{Bounds, Weights, add};
 use crate::step_program::{Base, Bounded, Layer, NetworkPlan};
@@ -99,6 +100,74 @@ impl<'a> Networks<'a> {
             _ => value,
         };
         Crisp { y, cells }
+    }
+
+    /// Slopes of the outputs, and of h and c of every cell in turn; `x` is the regressor, `places` are the variables that h and c are.
+    pub(super) fn slopes(
+        &self,
+        emit: &mut Emitter,
+        x: &Jet,
+        state: &State,
+        (variables, places): (&Variables, &[usize]),
+    ) -> (Value, Vec<Value>) {
+        let hidden = self.plan.hidden.len();
+        let mut jet = x.clone();
+        let mut cells = Vec::new();
+        let mut first = 0;
+        for layer in 0..=hidden {
+            let (weight, bias) = self.layer(layer);
+            let bias = bias.bias(emit, "value", |matrix| &matrix.centre);
+            let product = weight.crisp_jet(emit, &jet);
+            let sum = Jet {
+                value: emit.apply("Add", &[&product.value, &bias]),
+                slope: product.slope,
+            };
+            jet = match (self.recurrent(layer), state.cells.get(layer)) {
+                (Some(recurrent), Some([h, c])) => {
+                    let size = self.plan.hidden[layer];
+                    let [h, c] = [("h", h), ("c", c)].map(|(name, value)| {
+                        let own = &places[first..first + size];
+                        first += size;
+                        Jet {
+                            value: self.row(emit, value, layer),
+                            slope: variables.slopes(emit, &format!("{name}{}", layer + 1), own),
+                        }
+                    });
+                    let feedback = recurrent.crisp_jet(emit, &h);
+                    let gates = sum.plus(emit, &feedback);
+                    let [h, c] = self.cell_jet(emit, &gates, &c, size);
+                    cells.extend([h.slope.clone(), c.slope]);
+                    h
+                }
+                _ if layer < hidden => sum.activated(emit, "Tanh"),
+                _ => sum,
+            };
+        }
+        let outputs = self.plan.members[0].layers[hidden].bias.rows;
+        let slope = match (self.plan.base, self.linear()) {
+            (Base::LastOutput, _) => {
+                let last = emit.slice(&x.slope, 2, 0..outputs);
+                emit.apply("Add", &[&jet.slope, &last])
+            }
+            (Base::Linear, Some(linear)) => {
+                let path = linear.crisp_product(emit, &x.slope);
+                emit.apply("Add", &[&jet.slope, &path])
+            }
+            _ => jet.slope,
+        };
+        (slope, cells)
+    }
+
+    /// As [`cell`](Self::cell), with slopes.
+    fn cell_jet(&self, emit: &mut Emitter, sums: &Jet, c: &Jet, size: usize) -> [Jet; 2] {
+        let [i, f, q, o] = [(0, "Sigmoid"), (1, "Sigmoid"), (2, "Tanh"), (3, "Sigmoid")].map(|(gate, function)| {
+            let sum = sums.channels(emit, gate * size..(gate + 1) * size);
+            sum.activated(emit, function)
+        });
+        let (kept, added) = (f.product(emit, c), i.product(emit, &q));
+        let c = kept.plus(emit, &added);
+        let squashed = c.activated(emit, "Tanh");
+        [o.product(emit, &squashed), c]
     }
 
     /// The gates i, f, q, o, activated.

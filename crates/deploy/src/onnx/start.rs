@@ -24,8 +24,9 @@ pub(super) fn history_ports(plan: &StepProgram) -> Vec<Port> {
         name: "past_y".to_owned(),
         dims: vec![Dim::Named("past_outputs"), Dim::Fixed(plan.outputs.len())],
         doc: format!(
-            "measured outputs before the first step, oldest first: at least {} rows; the last {0} are used",
-            needs.outputs
+            "measured outputs before the first step, oldest first: at least {} rows; the last {} are used",
+            needs.outputs,
+            plan.useful_outputs()
         ),
     });
     ports
@@ -83,15 +84,43 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
                 })
             })
             .collect(),
+        watched: watched(emit, plan, &past_y),
     };
+    let history = state.watched.clone();
     let state = if warmup == 0 {
         state
     } else {
         let forced = emit.slice(&measured, 0, known..needs.outputs);
         let during = past_u.map(|past| rows(emit, &past, warmup, inputs, "past_u"));
-        warm_up(emit, plan, state, during, forced)
+        let state = warm_up(emit, plan, state, during, forced);
+        match plan.initial.looks_back() {
+            0 => state,
+            // A history is no part of the run: the alarm sees what was measured.
+            _ => State {
+                watched: history,
+                ..state
+            },
+        }
     };
     refusing(emit, state)
+}
+
+/// The measured outputs that the alarm of the first step of a run looks at, newest first; the training mean where there are none.
+fn watched(emit: &mut Emitter, plan: &StepProgram, past_y: &Value) -> Option<Value> {
+    let lags = plan.region.as_ref()?.lags.ny;
+    let outputs = plan.outputs.len();
+    // A run begins with its warm-up.
+    let warmup = plan.needs().least_inputs - plan.initial.looks_back();
+    let all = lags + warmup;
+    let zeros = emit.real("no_watched", &[all, outputs], vec![0.0; all * outputs]);
+    let padded = emit.concat(&[&zeros, past_y], 0);
+    let last = emit.last_rows(&padded, all);
+    let last = emit.reshape(&last, &[all, outputs]);
+    let before = match warmup {
+        0 => last,
+        _ => emit.slice(&last, 0, 0..lags),
+    };
+    Some(emit.reversed_rows(&before))
 }
 
 /// Makes the outputs not a number where a past input is none, which a regressor may reach later only.
@@ -139,7 +168,7 @@ fn warm_up(emit: &mut Emitter, plan: &StepProgram, state: State, during: Option<
     let (last, _) = emit.scan("warmup", &states, &scanned, |emit, state, now| {
         let state = State::from_values(plan, state);
         let found = regressor(emit, plan, now.get(1), &state);
-        let (doubt, cells) = crisp_step(emit, plan, &found, &state);
+        let (doubt, cells, watched) = crisp_step(emit, plan, &found, &state);
         let measured = emit.reshape(&now[0], &[1, 1, plan.outputs.len()]);
         // A member that has left every sensible range stays out.
         let newest = emit.apply("Add", &[&measured, &doubt]);
@@ -147,6 +176,7 @@ fn warm_up(emit: &mut Emitter, plan: &StepProgram, state: State, during: Option<
             outputs: pushed_outputs(emit, plan, &newest, &state),
             inputs: found.past_inputs,
             cells,
+            watched,
         };
         (next.into_values(), Vec::new())
     });

@@ -12,12 +12,15 @@ pub(super) struct State {
     pub(super) outputs: Value,
     /// h and c `[members, size]` of each LSTM cell; the states and the last prediction of a state-space model.
     pub(super) cells: Vec<[Value; 2]>,
+    /// Outputs that were given last `[lags, outputs]`, newest first, for the alarm; none where the model does not know its region.
+    pub(super) watched: Option<Value>,
 }
 
 impl State {
     /// From values in the order of [`state_ports`].
     pub(super) fn from_values(plan: &StepProgram, values: &[Value]) -> Self {
         let (inputs, rest) = values.split_at(usize::from(has_past_inputs(plan)));
+        let (rest, watched) = rest.split_at(rest.len() - usize::from(plan.region.is_some()));
         Self {
             inputs: inputs.first().cloned(),
             outputs: rest[0].clone(),
@@ -25,6 +28,7 @@ impl State {
                 .chunks_exact(2)
                 .map(|pair| [pair[0].clone(), pair[1].clone()])
                 .collect(),
+            watched: watched.first().cloned(),
         }
     }
 
@@ -33,6 +37,7 @@ impl State {
         let mut values: Vec<Value> = self.inputs.into_iter().collect();
         values.push(self.outputs);
         values.extend(self.cells.into_iter().flatten());
+        values.extend(self.watched);
         values
     }
 }
@@ -96,6 +101,11 @@ pub(super) fn state_ports(plan: &StepProgram) -> Vec<Port> {
     ));
     for (name, size, what) in carried(plan).into_iter().flatten() {
         ports.push(port(name, vec![members, Dim::Fixed(size)], what));
+    }
+    if let Some(region) = &plan.region {
+        let dims = [region.lags.ny, plan.outputs.len()].map(Dim::Fixed);
+        let doc = "outputs that were given last, normalised, newest first, for the alarm [samples, outputs]";
+        ports.push(port("state_watched".to_owned(), dims.to_vec(), doc));
     }
     ports
 }

@@ -2,6 +2,7 @@
 //! `[members, 1, channels]`.
 
 use super::emit::{Emitter, Value};
+use super::jacobian::{Jet, Slopes};
 use super::network::Crisp;
 use super::state::State;
 use super::step::Regressor;
@@ -70,6 +71,29 @@ impl<'a> Map<'a> {
         let units = emit.apply("Tanh", &[&units]);
         let added = read_out.crisp_product(emit, &units);
         emit.apply("Add", &[&sum, &added])
+    }
+
+    /// As [`crisp`](Self::crisp), with slopes.
+    fn jet(&self, emit: &mut Emitter, z: &Jet) -> Jet {
+        let linear = self.weights("linear", |map| &map.linear).crisp_jet(emit, z);
+        let bias = self.weights("bias", |map| &map.bias);
+        let bias = bias.bias(emit, "value", |matrix| &matrix.centre);
+        let sum = Jet {
+            value: emit.apply("Add", &[&linear.value, &bias]),
+            slope: linear.slope,
+        };
+        let Some([weight, bias, read_out]) = self.units() else {
+            return sum;
+        };
+        let product = weight.crisp_jet(emit, z);
+        let bias = bias.bias(emit, "value", |matrix| &matrix.centre);
+        let units = Jet {
+            value: emit.apply("Add", &[&product.value, &bias]),
+            slope: product.slope,
+        };
+        let units = units.activated(emit, "Tanh");
+        let added = read_out.crisp_jet(emit, &units);
+        sum.plus(emit, &added)
     }
 
     /// Bounds of the map, `product` those of the product of weights with its argument.
@@ -152,6 +176,30 @@ impl<'a> StateSpace<'a> {
         Crisp {
             y,
             cells: vec![carried],
+        }
+    }
+
+    /// Slopes of the step: `own` those of the states, `inputs` those of the inputs before and now. The error of the last prediction
+    /// stays what it is.
+    pub(super) fn slopes(
+        &self,
+        emit: &mut Emitter,
+        found: &Regressor,
+        state: &State,
+        (own, inputs): (Value, Option<[Value; 2]>),
+    ) -> Slopes {
+        let Before { z, error, now } = self.before(emit, found, state);
+        let slope = joined(emit, &own, inputs.as_ref().map(|[before, _]| before));
+        let moved = self.state_map().jet(emit, &Jet { value: z, slope });
+        let correction = self.observer().crisp_product(emit, &error);
+        let states = emit.apply("Add", &[&moved.value, &correction]);
+        let z = Jet {
+            value: joined(emit, &states, now.as_ref()),
+            slope: joined(emit, &moved.slope, inputs.as_ref().map(|[_, now]| now)),
+        };
+        Slopes {
+            output: self.output_map().jet(emit, &z).slope,
+            next: moved.slope,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use intervalid_data::Scale;
 
+use super::alarm::{alarm, pushed_watched};
 use super::emit::{Emitter, Value};
 use super::network::{Crisp, Networks};
 use super::state::State;
@@ -15,6 +16,10 @@ pub(super) struct Outcome {
     pub(super) lower: Value,
     pub(super) y: Value,
     pub(super) upper: Value,
+    /// 1 where the step extrapolates, 0 where not, `[1]`; none where the model does not know its region.
+    pub(super) extrapolated: Option<Value>,
+    /// Not a number in a member that has left every sensible range, else zero, `[members, 1, 1]`.
+    pub(super) doubt: Value,
     pub(super) next: State,
 }
 
@@ -61,6 +66,8 @@ fn output_scales(plan: &StepProgram) -> Vec<Scale> {
 /// The regressor `[members, 1, length]`, the newest past outputs `[members, 1, outputs]` and the past inputs after the step.
 pub(super) struct Regressor {
     pub(super) x: Value,
+    /// The inputs of the regressor `[1, 1, length]`; none of a model without inputs.
+    pub(super) taps: Option<Value>,
     pub(super) last: Value,
     pub(super) past_inputs: Option<Value>,
 }
@@ -76,6 +83,7 @@ pub(super) fn regressor(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value
     let Some(u) = u.filter(|_| inputs > 0) else {
         return Regressor {
             x: own,
+            taps: None,
             last,
             past_inputs: None,
         };
@@ -94,12 +102,14 @@ pub(super) fn regressor(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value
         }
     };
     let length = plan.regressor_len() - plan.output_lags_len();
-    let mut taps = emit.reshape(&taps, &[1, 1, length]);
-    if members > 1 {
-        taps = emit.expand(&taps, &[members, 1, length]);
-    }
+    let taps = emit.reshape(&taps, &[1, 1, length]);
+    let of_all = match members {
+        1 => taps.clone(),
+        _ => emit.expand(&taps, &[members, 1, length]),
+    };
     Regressor {
-        x: emit.concat(&[&own, &taps], 2),
+        x: emit.concat(&[&own, &of_all], 2),
+        taps: Some(taps),
         last,
         past_inputs,
     }
@@ -143,14 +153,18 @@ pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, st
         emit.apply("Add", &[&y, &above]),
     ];
     let [lower, y, upper] = bounds.map(|value| limited(emit, plan, value));
+    let (extrapolated, watched) = alarm(emit, plan, &found, state, &y).unzip();
     Outcome {
         lower,
         upper,
         y,
+        extrapolated,
+        doubt,
         next: State {
             inputs: found.past_inputs,
             outputs: pushed_outputs(emit, plan, &newest, state),
             cells,
+            watched,
         },
     }
 }
@@ -180,23 +194,39 @@ fn state_space<'a>(plan: &StepProgram, models: &'a StateSpacePlan) -> StateSpace
     StateSpace::new(models, plan.inputs.len(), plan.outputs.len())
 }
 
-/// The crisp step alone, for the warm-up: [`doubt`] about its outputs, and the cells after.
+/// The crisp step alone, for the warm-up: [`doubt`] about its outputs, the cells after, and what the alarm then looks at.
 pub(super) fn crisp_step(
     emit: &mut Emitter,
     plan: &StepProgram,
     found: &Regressor,
     state: &State,
-) -> (Value, Vec<[Value; 2]>) {
+) -> (Value, Vec<[Value; 2]>, Option<Value>) {
     let Crisp { y, cells } = crisp(emit, plan, found, state);
-    (doubt(emit, plan, &y, None), cells)
+    let doubt = doubt(emit, plan, &y, None);
+    let watched = state.watched.as_ref().map(|past| {
+        let mean = match plan.members() {
+            1 => y,
+            _ => sound_mean(emit, &y, &doubt),
+        };
+        let y = physical(emit, plan, &mean);
+        let y = limited(emit, plan, y);
+        pushed_watched(emit, plan, past, &y)
+    });
+    (doubt, cells, watched)
+}
+
+/// A of ARX, transposed.
+pub(super) fn arx_weight(emit: &mut Emitter, linear: &LinearPlan) -> Value {
+    let outputs = linear.bias.len();
+    let length = linear.weight.len() / outputs;
+    let entries = (0..length).flat_map(|column| (0..outputs).map(move |row| row * length + column));
+    emit.real("arx.weight", &[1, length, outputs], entries.map(|at| linear.weight[at]))
 }
 
 /// ŷ = A·x + b
 fn arx(emit: &mut Emitter, linear: &LinearPlan, x: &Value) -> Value {
     let outputs = linear.bias.len();
-    let length = linear.weight.len() / outputs;
-    let entries = (0..length).flat_map(|column| (0..outputs).map(move |row| row * length + column));
-    let weight = emit.real("arx.weight", &[1, length, outputs], entries.map(|at| linear.weight[at]));
+    let weight = arx_weight(emit, linear);
     let bias = emit.real("arx.bias", &[1, 1, outputs], linear.bias.iter().copied());
     let product = emit.apply("MatMul", &[x, &weight]);
     emit.apply("Add", &[&product, &bias])
@@ -268,22 +298,11 @@ fn ensemble(
     doubt: &Value,
     sides: &[Value; 2],
 ) -> (Value, [Value; 2]) {
-    let (zero, one) = (emit.scalar("zero", 0.0), emit.scalar("one", 1.0));
-    let out = emit.apply("IsNaN", &[doubt]);
-    let counted = emit.apply("Where", &[&out, &zero, &one]);
-    let count = emit.sum(&counted, 0);
-    let mut mean = |value: &Value| {
-        let kept = emit.apply("Where", &[&out, &zero, value]);
-        let sum = emit.sum(&kept, 0);
-        emit.apply("Div", &[&sum, &count])
-    };
-    let centre = mean(y);
-    let [below, above] = [mean(&sides[0]), mean(&sides[1])];
+    let centre = sound_mean(emit, y, doubt);
+    let [below, above] = [&sides[0], &sides[1]].map(|side| sound_mean(emit, side, doubt));
     let apart = emit.apply("Sub", &[y, &centre]);
     let square = emit.apply("Mul", &[&apart, &apart]);
-    let kept = emit.apply("Where", &[&out, &zero, &square]);
-    let sum = emit.sum(&kept, 0);
-    let variance = emit.apply("Div", &[&sum, &count]);
+    let variance = sound_mean(emit, &square, doubt);
     let squares = plan.outputs.iter().map(|output| output.spread.factor.powi(2));
     let factor = emit.real("spread_squared", &[plan.outputs.len()], squares);
     let floors = plan.outputs.iter().map(|output| output.spread.floor / output.scale.std);
@@ -296,6 +315,17 @@ fn ensemble(
         emit.apply("Sqrt", &[&sum])
     });
     (centre, sides)
+}
+
+/// The mean of values `[members, 1, outputs]` over the members without doubt; not a number where none is left.
+fn sound_mean(emit: &mut Emitter, value: &Value, doubt: &Value) -> Value {
+    let (zero, one) = (emit.scalar("zero", 0.0), emit.scalar("one", 1.0));
+    let out = emit.apply("IsNaN", &[doubt]);
+    let counted = emit.apply("Where", &[&out, &zero, &one]);
+    let count = emit.sum(&counted, 0);
+    let kept = emit.apply("Where", &[&out, &zero, value]);
+    let sum = emit.sum(&kept, 0);
+    emit.apply("Div", &[&sum, &count])
 }
 
 /// y·std + mean, `[outputs]`.

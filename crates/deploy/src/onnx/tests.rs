@@ -30,6 +30,13 @@ fn exported(plan: &StepProgram) -> OnnxModels {
     onnx_models(plan, &OnnxOptions::default()).unwrap()
 }
 
+fn in_double() -> OnnxOptions {
+    OnnxOptions {
+        precision: Some(Precision::F64),
+        jacobian: false,
+    }
+}
+
 fn decoded(bytes: &[u8]) -> ModelProto {
     ModelProto::decode(bytes).unwrap()
 }
@@ -174,11 +181,7 @@ fn precision_is_that_of_the_networks_or_as_asked() {
     };
     let single = plan(ModelKind::Inode, Precision::F32, InitialState::ZeroPadded);
     assert_eq!(element(&exported(&single)), FLOAT);
-    let precision = Some(Precision::F64);
-    assert_eq!(
-        element(&onnx_models(&single, &OnnxOptions { precision }).unwrap()),
-        DOUBLE
-    );
+    assert_eq!(element(&onnx_models(&single, &in_double()).unwrap()), DOUBLE);
     // ARX is computed in double whatever precision networks would be fitted in.
     let linear = plan(ModelKind::Arx, Precision::F32, InitialState::ZeroPadded);
     assert_eq!(element(&exported(&linear)), DOUBLE);
@@ -202,8 +205,7 @@ fn numbers_that_single_precision_cannot_hold_are_refused() {
         (plan.inputs[0].scale.mean, plan.inputs[0].scale.std) = (mean, std);
         let message = onnx_models(&plan, &OnnxOptions::default()).unwrap_err().to_string();
         assert_eq!(message, expected);
-        let precision = Some(Precision::F64);
-        assert!(onnx_models(&plan, &OnnxOptions { precision }).is_ok());
+        assert!(onnx_models(&plan, &in_double()).is_ok());
     }
 }
 

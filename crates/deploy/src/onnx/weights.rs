@@ -1,6 +1,7 @@
 //! Products of rows with the weights of all members, and their bounds.
 
 use super::emit::{Emitter, Value};
+use super::jacobian::Jet;
 use crate::step_program::Bounded;
 
 /// Lower and upper bounds.
@@ -31,6 +32,14 @@ impl Weights<'_> {
     pub(super) fn crisp_product(&self, emit: &mut Emitter, input: &Value) -> Value {
         let weight = self.transposed(emit, "value", |matrix, at| matrix.centre[at]);
         emit.apply("MatMul", &[input, &weight])
+    }
+
+    /// The product of values and of their slopes.
+    pub(super) fn crisp_jet(&self, emit: &mut Emitter, input: &Jet) -> Jet {
+        Jet {
+            value: self.crisp_product(emit, &input.value),
+            slope: self.crisp_product(emit, &input.slope),
+        }
     }
 
     /// Bounds of the product with a crisp row: c·x ∓ r·|x|, c and r the middle and the radius of the weights.

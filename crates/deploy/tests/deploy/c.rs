@@ -21,6 +21,7 @@ fn export(case: &Case, precision: Option<CPrecision>) -> (TempDir, CCode) {
     let options = COptions {
         name: "plant".to_owned(),
         precision,
+        jacobian: true,
     };
     let code = c_code(&plan, &options).unwrap();
     let folder = TempDir::new().unwrap();
@@ -48,14 +49,15 @@ fn numbers(expected: &Expected) -> String {
     text
 }
 
-/// Compiles the harness with `flags` and runs it: size of the state and what the steps answered.
-fn answers(
-    folder: &Path,
-    compiler: &str,
-    flags: &[&str],
-    case: &Case,
-    expected: &Expected,
-) -> (usize, Vec<Vec<[f64; 5]>>) {
+/// What the harness printed: the size of a state, and of every step its alarm and the numbers of each output.
+struct Answers {
+    size: usize,
+    bounds: Vec<Vec<[f64; 5]>>,
+    extrapolated: Vec<i32>,
+}
+
+/// Compiles the harness with `flags` and runs it.
+fn answers(folder: &Path, compiler: &str, flags: &[&str], case: &Case, expected: &Expected) -> Answers {
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deploy/harness.c");
     let mut compile = Command::new(compiler);
     compile.args(STRICT).args(flags).arg("-I").arg(folder).arg(harness);
@@ -84,14 +86,23 @@ fn answers(
     let text = String::from_utf8(output.stdout).unwrap();
     let mut lines = text.lines();
     let size = lines.next().unwrap().parse().unwrap();
-    let bounds: Vec<[f64; 5]> = lines
+    let rows: Vec<(i32, [f64; 5])> = lines
         .map(|line| {
-            let values: Vec<f64> = line.split(' ').map(|value| value.parse().unwrap()).collect();
-            values.try_into().unwrap()
+            let (alarm, values) = line.split_once(' ').unwrap();
+            let values: Vec<f64> = values.split(' ').map(|value| value.parse().unwrap()).collect();
+            (alarm.parse().unwrap(), values.try_into().unwrap())
         })
         .collect();
     let outputs = case.dataset.outputs().len();
-    (size, bounds.chunks(outputs).map(<[_]>::to_vec).collect())
+    let samples = rows.chunks(outputs);
+    Answers {
+        size,
+        bounds: samples
+            .clone()
+            .map(|rows| rows.iter().map(|row| row.1).collect())
+            .collect(),
+        extrapolated: samples.map(|rows| rows[0].0).collect(),
+    }
 }
 
 fn tolerance(precision: CPrecision) -> f64 {
@@ -104,21 +115,31 @@ fn tolerance(precision: CPrecision) -> f64 {
 #[test]
 fn c_gives_the_numbers_of_predict() {
     let Some(gcc) = tool("gcc", "gcc") else { return };
+    let mut alarms = [0, 0];
     for case in cases() {
         let (folder, code) = export(&case, None);
         // All of the past, and only what is asked for.
         for (history, flags) in [(60, SANITIZED), (code_history(&case), &["-O2"])] {
             let expected = case.expected(history);
-            let (size, found) = answers(folder.path(), &gcc, flags, &case, &expected);
-            case.assert_close(&expected, &found, 5, tolerance(code.precision));
-            assert_eq!(size, code.footprint.state, "{}: bytes of a state", case.name);
+            let found = answers(folder.path(), &gcc, flags, &case, &expected);
+            case.assert_close(&expected, &found.bounds, 5, tolerance(code.precision));
+            assert_eq!(found.size, code.footprint.state, "{}: bytes of a state", case.name);
+            assert_eq!(found.extrapolated, expected.extrapolated, "{}: alarms", case.name);
+            for (count, flag) in alarms.iter_mut().zip(0..) {
+                *count += found.extrapolated.iter().filter(|found| **found == flag).count();
+            }
         }
     }
+    assert!(
+        alarms.iter().all(|count| *count > 500),
+        "inside and outside: {alarms:?}"
+    );
 }
 
 fn code_history(case: &Case) -> usize {
-    let needs = StepProgram::new(&case.model).unwrap().needs();
-    needs.inputs.max(needs.outputs)
+    let plan = StepProgram::new(&case.model).unwrap();
+    let needs = plan.needs();
+    needs.inputs.max(plan.useful_outputs())
 }
 
 #[test]
@@ -127,8 +148,9 @@ fn c_is_clean_under_clang() {
     for case in cases() {
         let (folder, code) = export(&case, None);
         let expected = case.expected(60);
-        let (_, found) = answers(folder.path(), &clang, &["-O2"], &case, &expected);
-        case.assert_close(&expected, &found, 5, tolerance(code.precision));
+        let found = answers(folder.path(), &clang, &["-O2"], &case, &expected);
+        case.assert_close(&expected, &found.bounds, 5, tolerance(code.precision));
+        assert_eq!(found.extrapolated, expected.extrapolated, "{}: alarms", case.name);
     }
 }
 
@@ -143,9 +165,9 @@ fn the_other_precision_stays_close() {
         };
         let (folder, _) = export(&case, Some(other));
         let expected = case.expected(60);
-        let (_, found) = answers(folder.path(), &gcc, &["-O2"], &case, &expected);
+        let found = answers(folder.path(), &gcc, &["-O2"], &case, &expected);
         // Parameters differ by up to 6e-8, and a free run adds such errors up; the online band may turn on a rounded miss.
-        case.assert_close(&expected, &found, 3, 1e-4);
+        case.assert_close(&expected, &found.bounds, 3, 1e-4);
     }
 }
 

@@ -47,6 +47,8 @@ class Instance:
         self.step = 0
         last = task["past_outputs"][-1]
         assert np.allclose(self.get(task["outputs"]), last, rtol=1e-12), "outputs before the first step"
+        if task["extrapolated"] is not None:
+            assert not fmu.getBoolean([self.references["extrapolated"]])[0], "alarm before the first step"
 
     def advance(self):
         task, time = self.task, self.step * self.task["sample_time"]
@@ -55,6 +57,11 @@ class Instance:
             self.set([name + "_measured" for name in task["outputs"]], task["measured"][self.step - 1])
         self.fmu.doStep(currentCommunicationPoint=time, communicationStepSize=task["sample_time"])
         self.step += 1
+        if task["extrapolated"] is None:
+            assert "extrapolated" not in self.references
+        else:
+            alarm = self.fmu.getBoolean([self.references["extrapolated"]])[0]
+            assert bool(alarm) == bool(task["extrapolated"][self.step - 1]), f"alarm of step {self.step}"
         return [
             self.get([name, name + "_lower", name + "_upper"]) for name in task["outputs"]
         ]

@@ -48,6 +48,7 @@ fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value 
         "u": inputs,
         "measured": expected.measured,
         "expected": expected.bounds,
+        "extrapolated": plan.region.as_ref().map(|_| &expected.extrapolated),
         "std": case.model.interface().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
         "tolerance": match plan.precision {
             intervalid_model::Precision::F32 => 1e-6,

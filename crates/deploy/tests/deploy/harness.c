@@ -51,6 +51,7 @@ int main(void)
         plant_real upper[PLANT_OUTPUTS];
         plant_real online_lower[PLANT_OUTPUTS];
         plant_real online_upper[PLANT_OUTPUTS];
+        int is_extrapolated = 7;
 
         for (index = 0; index < PLANT_INPUTS; ++index) {
             u[index] = next_number();
@@ -66,13 +67,17 @@ int main(void)
         if (status != PLANT_OK) {
             fail("online", status);
         }
+        status = plant_extrapolated(&state, &is_extrapolated);
+        if (status != PLANT_OK) {
+            fail("extrapolated", status);
+        }
         status = plant_observe(&state, measured);
         if (status != PLANT_OK) {
             fail("observe", status);
         }
         for (index = 0; index < PLANT_OUTPUTS; ++index) {
-            printf("%.17g %.17g %.17g %.17g %.17g\n", (double)y[index], (double)lower[index], (double)upper[index],
-                (double)online_lower[index], (double)online_upper[index]);
+            printf("%d %.17g %.17g %.17g %.17g %.17g\n", is_extrapolated, (double)y[index], (double)lower[index],
+                (double)upper[index], (double)online_lower[index], (double)online_upper[index]);
         }
     }
     return 0;

@@ -25,6 +25,7 @@ int main(void)
     plant_real upper;
     plant_real nan_value = (plant_real)NAN;
     plant_real overload = (plant_real)9.9e37;
+    int alarm = 7;
     int k;
 
     memset(&state, 0, sizeof(state));
@@ -35,6 +36,11 @@ int main(void)
     CHECK(plant_step(&state, &u, &lower, &y, &upper) == PLANT_NOT_STARTED);
     CHECK(plant_observe(&state, &u) == PLANT_NOT_STARTED);
     CHECK(plant_online(&state, &lower, &upper) == PLANT_NOT_STARTED);
+    CHECK(plant_extrapolated(&state, &alarm) == PLANT_NOT_STARTED);
+    CHECK(plant_extrapolated(&state, 0) == PLANT_NULL);
+    CHECK(plant_extrapolated(0, &alarm) == PLANT_NULL);
+    CHECK(alarm == 7);
+    CHECK(PLANT_KNOWS_REGION == 1);
     CHECK(plant_reset(0, past, 9, past, 10) == PLANT_NULL);
     CHECK(plant_reset(&state, 0, 9, past, 10) == PLANT_NULL);
     CHECK(plant_reset(&state, past, 9, past, 9) == PLANT_TOO_FEW);
@@ -55,6 +61,8 @@ int main(void)
     CHECK(memcmp(&state, &copy, sizeof(state)) == 0);
     CHECK(plant_step(&state, &u, &lower, &y, &upper) == PLANT_OK);
     CHECK((lower <= y) && (y <= upper));
+    CHECK(plant_extrapolated(&state, &alarm) == PLANT_OK);
+    CHECK((alarm == 0) || (alarm == 1));
     CHECK(plant_observe(&state, &nan_value) == PLANT_NOT_FINITE);
     CHECK(plant_observe(&state, &u) == PLANT_OK);
     CHECK(plant_observe(&state, &u) == PLANT_NO_STEP);

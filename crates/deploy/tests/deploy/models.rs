@@ -135,6 +135,20 @@ fn limited(model: Model) -> Model {
     model.with_output_ranges(ranges).unwrap()
 }
 
+/// Names of cases that know a region: every kind of model and every kind of start.
+const WITH_REGION: [&str; 10] = [
+    "inode f32",
+    "ilstm f64, warm-up",
+    "ensemble of inode f32, linear path, calibrated",
+    "arx",
+    "mean of arx with two outputs, calibrated",
+    "mean of arx, warm-up",
+    "ensemble of inode f32, calibrated, limited",
+    "ensemble of ilstm f32 with two inputs and outputs, warm-up",
+    "iss f32 with two inputs and outputs, history",
+    "iss f64 with a linear output map",
+];
+
 /// All kinds of models that can be exported.
 pub(crate) fn cases() -> Vec<Case> {
     let (dryer, arm, plant) = (known("hair-dryer"), known("robot-arm"), coupled());
@@ -146,11 +160,24 @@ pub(crate) fn cases() -> Vec<Case> {
     let (f32, f64) = (Precision::F32, Precision::F64);
     let (inode, ilstm) = (ModelKind::Inode, ModelKind::Ilstm);
     let linear_path = |config: FitConfig| config.with(|config| config.network.linear_path = true);
-    let case = |name, dataset: &Dataset, model: Model| Case {
-        name,
-        model,
-        part: split(dataset).test,
-        dataset: dataset.clone(),
+    let case = |name, dataset: &Dataset, model: Model| {
+        let split = split(dataset);
+        // That of a short part, so that much of the test part lies outside.
+        let model = match WITH_REGION.contains(&name) {
+            true => model.with_region(dataset, &split.validation).unwrap(),
+            false => model,
+        };
+        assert_eq!(
+            model.interface().region.is_some(),
+            WITH_REGION.contains(&name),
+            "{name}"
+        );
+        Case {
+            name,
+            model,
+            part: split.test,
+            dataset: dataset.clone(),
+        }
     };
     vec![
         case(
@@ -326,6 +353,8 @@ pub(crate) struct Expected {
     pub(crate) inputs: Vec<Vec<f64>>,
     pub(crate) measured: Vec<Vec<f64>>,
     pub(crate) bounds: Vec<Vec<[f64; 5]>>,
+    /// 1 where `predict` says that a sample is extrapolated, 0 where not; -1 where the model does not know.
+    pub(crate) extrapolated: Vec<i32>,
 }
 
 impl Case {
@@ -349,12 +378,15 @@ impl Case {
                 .collect()
         };
         let steps = band.warmup..band.len();
+        let flags = self.model.extrapolated(&self.dataset, &bands).unwrap();
+        let flag = |step: usize| flags.as_ref().map_or(-1, |flags| i32::from(flags[0][step]));
         Expected {
             past_inputs: before.clone().map(inputs).collect(),
             past_outputs: before.map(outputs).collect(),
             inputs: steps.clone().map(|step| inputs(band.first + step)).collect(),
             measured: steps.clone().map(|step| outputs(band.first + step)).collect(),
-            bounds: steps.map(bounds).collect(),
+            bounds: steps.clone().map(bounds).collect(),
+            extrapolated: steps.map(flag).collect(),
         }
     }
 

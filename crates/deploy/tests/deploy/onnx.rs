@@ -10,11 +10,18 @@ use serde_json::{Value, json};
 use crate::models::{Case, cases, rare_cases, unstable_arx};
 use crate::tools::{python, run, write};
 
+fn options(precision: Option<Precision>) -> OnnxOptions {
+    OnnxOptions {
+        precision,
+        jacobian: false,
+    }
+}
+
 /// Writes the models of a plan into a folder of their own; they stay there to be looked at.
 fn export(plan: &StepProgram, precision: Option<Precision>, name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx").join(name);
     std::fs::create_dir_all(&folder).unwrap();
-    for (part, content) in onnx_models(plan, &OnnxOptions { precision }).unwrap().parts() {
+    for (part, content) in onnx_models(plan, &options(precision)).unwrap().parts() {
         std::fs::write(folder.join(format!("{part}.onnx")), content).unwrap();
     }
     folder
@@ -33,7 +40,7 @@ fn tolerance(precision: Precision) -> f64 {
 fn task(case: &Case, plan: &StepProgram, precision: Option<Precision>, index: usize) -> Value {
     let expected = case.expected(60);
     let name = format!("case{index}{}", precision.map_or("", Precision::name));
-    let computed = onnx_models(plan, &OnnxOptions { precision }).unwrap().precision;
+    let computed = onnx_models(plan, &options(precision)).unwrap().precision;
     let needs = plan.needs();
     let own = onnx_models(plan, &OnnxOptions::default()).unwrap().precision;
     // In another precision than the model's own, a free run adds up what parameters and steps are rounded by.
@@ -51,6 +58,8 @@ fn task(case: &Case, plan: &StepProgram, precision: Option<Precision>, index: us
         "past_u_least_rows": needs.least_inputs,
         "past_y_rows": needs.outputs,
         "u": expected.inputs,
+        // In another precision a sample on the border may fall on its other side.
+        "extrapolated": plan.region.as_ref().filter(|_| own == computed).map(|_| &expected.extrapolated),
         "expected": expected.bounds.iter().map(|sample| {
             sample.iter().map(|[y, lower, upper, ..]| [lower, y, upper]).collect()
         }).collect::<Vec<Vec<_>>>(),

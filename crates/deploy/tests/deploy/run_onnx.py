@@ -28,6 +28,8 @@ class Exported:
             onnx.checker.check_model(proto, full_check=True)
             assert proto.ir_version == 7 and [(o.domain, o.version) for o in proto.opset_import] == [("", 13)]
         self.init, self.step, self.simulate = (session(path) for path in files.values())
+        #: Whether each sample of the last run was extrapolated; None of models that do not know their region.
+        self.alarms: list[bool] | None = None
         self.type = {"tensor(float)": np.float32, "tensor(double)": np.float64}[self.step.get_outputs()[0].type]
 
     def fed(self, model: ort.InferenceSession, **values: np.ndarray) -> dict[str, np.ndarray]:
@@ -37,20 +39,26 @@ class Exported:
     def stepped(self, u: np.ndarray, past_u: np.ndarray, past_y: np.ndarray) -> np.ndarray:
         """[bound, sample, output] by the step model."""
         names = [port.name for port in self.init.get_outputs()]
-        assert [port.name for port in self.step.get_outputs()] == BAND + [f"next_{name}" for name in names]
+        alarm = ["extrapolated"] if "state_watched" in names else []
+        assert [port.name for port in self.step.get_outputs()] == BAND + [f"next_{name}" for name in names] + alarm
         state = dict(zip(names, self.init.run(None, self.fed(self.init, past_u=past_u, past_y=past_y))))
-        found = []
+        found, alarms = [], []
         for row in u:
             results = self.step.run(None, {**self.fed(self.step, u=row), **state})
             found.append(results[:3])
+            # The alarm comes last: counting from the front finds band and states.
             state = dict(zip(names, results[3:]))
+            if alarm:
+                alarms.append(bool(results[-1][0]))
+        self.alarms = alarms if alarm else None
         return np.array(found, dtype=np.float64).transpose(1, 0, 2)
 
     def whole(self, u: np.ndarray, past_u: np.ndarray, past_y: np.ndarray) -> np.ndarray:
         """As `stepped`, by the model of whole records."""
-        assert [port.name for port in self.simulate.get_outputs()] == BAND
+        assert [port.name for port in self.simulate.get_outputs()] in (BAND, [*BAND, "extrapolated"])
         found = self.simulate.run(None, self.fed(self.simulate, u=u, past_u=past_u, past_y=past_y))
-        return np.array(found, dtype=np.float64)
+        self.alarms = found[3][:, 0].astype(bool).tolist() if len(found) > 3 else None
+        return np.array(found[:3], dtype=np.float64)
 
 
 def matrix(rows: list[list[float]]) -> np.ndarray:
@@ -91,7 +99,13 @@ def predict(task: dict) -> str:
     u, past_u, past_y = matrix(task["u"]), matrix(task["past_u"]), matrix(task["past_y"])
     expected = np.array(task["expected"], dtype=np.float64).transpose(2, 0, 1)
     std = np.array(task["std"])
-    stepped, whole = exported.stepped(u, past_u, past_y), exported.whole(u, past_u, past_y)
+    stepped = exported.stepped(u, past_u, past_y)
+    alarms = exported.alarms
+    whole = exported.whole(u, past_u, past_y)
+    assert alarms == exported.alarms, f"{task['name']}: alarms of steps and of the whole record"
+    if task["extrapolated"] is not None:
+        expected_alarms = [flag == 1 for flag in task["extrapolated"]]
+        assert alarms == expected_alarms, f"{task['name']}: alarms differ at {np.flatnonzero(np.array(alarms) != expected_alarms)}"
     assert (whole[0] <= whole[1]).all() and (whole[1] <= whole[2]).all()
     errors = error(stepped, expected, std), error(whole, expected, std)
     apart = error(whole, stepped, std)

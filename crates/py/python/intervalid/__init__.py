@@ -13,9 +13,11 @@ Prediction(500 samples of 'y', 90 % band, the first 2 known)
 
 from __future__ import annotations
 
-from . import errors, study
+from . import analysis, errors, study
 from ._base import Callback, Estimator, interval_score
 from ._intervalid import __version__
+from .analysis import Analysis
+from .casadi import CasadiModel
 from .elasticity import Elasticity
 from .errors import IntervalidError
 from .estimators import (
@@ -39,10 +41,12 @@ from .simulator import Simulator, Step
 
 __all__ = [
     "ARX",
+    "Analysis",
     "AutoModel",
     "BayesianLSTM",
     "BayesianNODE",
     "Callback",
+    "CasadiModel",
     "DropoutLSTM",
     "DropoutNODE",
     "Elasticity",
@@ -60,6 +64,7 @@ __all__ = [
     "Simulator",
     "Step",
     "__version__",
+    "analysis",
     "available_data",
     "errors",
     "interval_score",

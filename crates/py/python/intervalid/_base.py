@@ -16,6 +16,8 @@ import numpy as np
 from . import _intervalid
 from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
 from ._progress import Observer
+from .analysis import Analysis
+from .casadi import CasadiModel
 from .elasticity import Elasticity
 from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .monitor import Monitor
@@ -471,6 +473,22 @@ class Estimator:
         simulator = Simulator(self._fitted(), false_alarm=false_alarm, block=block, horizon=horizon)
         return simulator if y0 is None else simulator.reset(y0, u0)
 
+    @property
+    def analysis(self) -> Analysis:
+        """Views of the model: linearisation, responses, static curve, errors, what its band is made of, what to measure next."""
+        model = self._fitted()
+        views = self.__dict__.get("_analysis")
+        if views is None or views._model is not model:
+            views = self._analysis = Analysis(model, self._measured)
+        return views
+
+    def to_casadi(self, name: str = "step") -> CasadiModel:
+        """The model's step as a CasADi function of state and inputs that gives ŷ and its band, and where a run starts; needs ``casadi``.
+
+        Solvers of CasADi then plan inputs with the band as a constraint; examples/python/predictive_control.py does.
+        """
+        return CasadiModel(self._fitted(), name)
+
     def elasticity(self) -> Elasticity:
         """How far each parameter of an interval network may move, relative to its size."""
         return Elasticity(self._fitted().elasticity())
@@ -594,6 +612,7 @@ class Estimator:
         *,
         to: str | None = None,
         precision: str | None = None,
+        jacobian: bool = False,
         fmi: int | None = None,
         binary: bool = True,
         force: bool = False,
@@ -602,7 +621,7 @@ class Estimator:
 
         The file's name says what it is: ``step.c`` (and ``step.h``) is C99, ``model.fmu`` a Functional Mock-up Unit,
         ``model.onnx`` (with two more beside it) ONNX graphs; ``to`` says so explicitly. ``precision`` is "float" or "double" (C,
-        ONNX), ``fmi`` 2 or 3; ``binary=False`` leaves compiling an FMU to its user. Files that exist are replaced with ``force``
+        ONNX), ``jacobian`` adds exact derivatives of a step (C, ONNX), ``fmi`` is 2 or 3; ``binary=False`` leaves compiling an FMU to its user. Files that exist are replaced with ``force``
         alone.
         """
         target = to if to is not None else os.path.splitext(os.fspath(path))[1].lstrip(".")
@@ -611,6 +630,7 @@ class Estimator:
             options.append(f"--precision={precision}")
         if fmi is not None:
             options.append(f"--fmi={fmi}")
+        options += ["--jacobian"] * jacobian
         options += ["--no-binary"] * (not binary) + ["--force"] * force
         return self._fitted().export(options)
 
@@ -652,7 +672,7 @@ class Estimator:
 
     def __getstate__(self) -> dict[str, Any]:
         # The record of the fit stays behind: pickles are of models.
-        return {name: value for name, value in self.__dict__.items() if name != "_fit"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_analysis")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

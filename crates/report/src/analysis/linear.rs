@@ -125,6 +125,7 @@ fn pole_map(linear: &Linearisation) -> Chart {
         .curve("poles", &pole_x, &pole_y, SeriesStyle::Dots)
         .curve("zeros", &zero_x, &zero_y, SeriesStyle::Dots)
         .band("unit circle", 0, &circle, [&half(-1.0), &half(1.0)])
+        .equal()
         .chart()
 }
 

@@ -12,6 +12,7 @@ pub(super) struct Plot {
     references: Vec<Reference>,
     log: [bool; 2],
     y_range: Option<[f64; 2]>,
+    equal: bool,
 }
 
 impl Plot {
@@ -24,7 +25,14 @@ impl Plot {
             references: Vec::new(),
             log: [false; 2],
             y_range: None,
+            equal: false,
         }
+    }
+
+    /// One unit is as long across as it is upwards.
+    pub(super) fn equal(mut self) -> Self {
+        self.equal = true;
+        self
     }
 
     /// Which axes are logarithmic, horizontal first.
@@ -135,6 +143,7 @@ impl Plot {
             x_log: self.log[0],
             fills: self.fills,
             y_range: self.y_range,
+            equal: self.equal,
         })
     }
 }

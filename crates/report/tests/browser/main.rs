@@ -133,6 +133,40 @@ impl Opened {
     }
 }
 
+/// Every view draws; a band and the unit circle are one entry of a legend each, and a click on it takes both edges away.
+#[test]
+fn an_analysis() {
+    let Some(mut opened) = Opened::new(&pages::analysis(), "analysis") else {
+        return;
+    };
+    opened.every_size_and_theme();
+    opened.all_drawn();
+    let names = "[...document.querySelectorAll('.u-legend .u-label')].filter((label) => label.checkVisibility())\
+         .map((label) => label.textContent)";
+    let found = opened.tab.evaluate(names);
+    let found: Vec<&str> = found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|name| name.as_str())
+        .collect();
+    for wanted in ["unit circle", "band", "poles", "zeros"] {
+        assert!(found.contains(&wanted), "{wanted} in {found:?}");
+    }
+    let edges: Vec<&&str> = found
+        .iter()
+        .filter(|name| name.ends_with(" upper") || name.ends_with(" lower"))
+        .collect();
+    assert!(edges.is_empty(), "{edges:?}");
+    let circle =
+        "[...document.querySelectorAll('.u-legend .u-series')].find((row) => row.textContent.includes('unit circle'))";
+    opened.tab.evaluate(&format!("{circle}.querySelector('th').click()"));
+    opened.tab.wait(&format!(
+        "{circle}.classList.contains('u-off') && {circle}.nextElementSibling.classList.contains('u-off')"
+    ));
+    opened.was_quiet();
+}
+
 #[test]
 fn a_fit() {
     let page = pages::fit(&pages::hair_dryer(), ModelKind::Ilstm, Strategy::Joint);

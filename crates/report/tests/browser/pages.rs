@@ -1,11 +1,17 @@
-//! Pages of a small fit, of a comparison and of a small study.
+//! Pages of a small fit, of a comparison, of a small study and of an analysis.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use intervalid_analysis::{
+    FrequencyResponse, Linearisation, PointRequest, Responses, StaticCurve, fits_ahead, input_limits, next_recording,
+    residuals, width_shares,
+};
 use intervalid_data::{Channel, Dataset, Experiment, ReadOptions, Split, SplitFractions, WienerSystem, load};
-use intervalid_model::{ModelKind, Strategy};
-use intervalid_report::{Comparison, FitReport, Page, compare_page, fit_page, study_page};
+use intervalid_model::{FitConfig, FitOptions, Model, ModelKind, Strategy};
+use intervalid_report::{
+    AnalysisReport, Comparison, FitReport, Page, analysis_page, compare_page, fit_page, study_page,
+};
 use intervalid_study::{RunOptions, Spec, run_study};
 use intervalid_workflow::{FitRequest, Settings, TrainOptions};
 
@@ -103,6 +109,43 @@ pub(crate) fn comparison() -> Page {
         },
     ];
     compare_page(&fits).expect("a page")
+}
+
+/// The page of the mean of three linear models, which has every view with a band.
+pub(crate) fn analysis() -> Page {
+    let dataset = hair_dryer();
+    let split = parts(&dataset);
+    let config = FitConfig::default().with(|config| config.model = ModelKind::Arx);
+    let (fitted, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).expect("a fit");
+    let (arx, half_width) = fitted.arx().expect("a linear model");
+    let like = |share: f64| {
+        let mut arx = arx[0].clone();
+        arx.coefficients.iter_mut().flatten().for_each(|value| *value *= share);
+        arx
+    };
+    let members = [1.0, 0.99, 0.97].map(like).to_vec();
+    let normaliser = fitted.interface().normaliser.clone();
+    let model = Model::from_arx(&dataset, normaliser, members, half_width.to_vec(), &config);
+    let linear = Linearisation::new(&model, &PointRequest::default()).expect("a rest");
+    let frequency = FrequencyResponse::new(&linear, Some(&dataset)).expect("a response");
+    let bands = model.simulate(&dataset, &split.test).expect("a simulation");
+    let scales = &model.interface().normaliser.inputs;
+    let limits = input_limits(&linear, scales, Some(&dataset), &[]).expect("limits");
+    let next = next_recording(&linear, Some(&frequency), (&dataset, &bands), &limits);
+    let report = AnalysisReport {
+        model: &model,
+        dataset: Some(&dataset),
+        linear: &linear,
+        frequency: Some(&frequency),
+        responses: &[Responses::new(&model, &linear, 0, &[]).expect("steps")],
+        curves: &[StaticCurve::new(&model, 0, Some(&dataset)).expect("a curve")],
+        residuals: &residuals(&model, &dataset, &bands).expect("errors"),
+        ahead: &fits_ahead(&model, &dataset, &split.test).expect("fits"),
+        widths: &width_shares(&model, &dataset, &bands).expect("shares"),
+        next: Some(&next),
+        notes: &linear.notes(),
+    };
+    analysis_page(&report).expect("a page")
 }
 
 /// The page of a study of two models with two seeds.
