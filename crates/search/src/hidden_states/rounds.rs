@@ -153,6 +153,7 @@ impl HiddenSearch {
             if candidate.started.is_none() {
                 let started = self.start(candidate, budget);
                 self.candidates[place].started = started;
+                budget.judged(self.candidates[place].judged());
             }
         }
         Ok(())
@@ -170,6 +171,9 @@ impl HiddenSearch {
                 false => long.next_stage(data, &mut self.candidates, budget),
             };
             budget.check()?;
+            self.candidates
+                .iter()
+                .for_each(|candidate| budget.judged(candidate.judged()));
             return Ok(wave);
         }
         let recipes: Vec<Recipe> = match is_first {
@@ -268,16 +272,22 @@ impl HiddenSearch {
             };
             let found = recipe.fit(&self.runs, divisions, effort, best, &keep_on);
             budget.took(worked.into_inner().unwrap_or(0.0), started.elapsed());
-            (!is_cut.into_inner()).then(|| (found, started.elapsed().as_secs_f64()))
+            let seconds = started.elapsed().as_secs_f64();
+            let found = found.into_iter().map(|candidate| HiddenCandidate {
+                seconds,
+                ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
+            });
+            (!is_cut.into_inner()).then(|| {
+                let found: Vec<HiddenCandidate> = found.collect();
+                found.iter().for_each(|candidate| budget.judged(candidate.judged()));
+                found
+            })
         });
         let mut candidates = Vec::new();
         let mut done = 0;
-        for (found, seconds) in fitted.into_iter().map_while(|found| found) {
+        for found in fitted.into_iter().map_while(|found| found) {
             done += 1;
-            candidates.extend(found.into_iter().map(|candidate| HiddenCandidate {
-                seconds,
-                ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
-            }));
+            candidates.extend(found);
         }
         (candidates, done)
     }
