@@ -4,6 +4,8 @@ import { choice as select, field, fill, make } from "./dom.js";
 
 export const VIEWS = [["errors", "Errors"], ["steps", "Steps"], ["frequency", "Frequency"], ["static", "Static"], ["linear", "Linear"], ["width", "Why so wide?"], ["elasticity", "Elasticity"], ["next", "Measure next"]];
 
+const NONE = { elasticity: "only interval networks have margins whose elasticity could be shown.", steps: "steps start from a stable steady state, and there is none.", frequency: "a model without inputs answers nothing.", static: "a model without inputs has no static curve." };
+
 const kinds = { ...charts, ...drawn };
 const plots = new Map();
 let wanted = null;
@@ -16,7 +18,7 @@ function draw(figure, spec) {
 }
 
 function drop() {
-  plots.forEach(({ plot }) => plot.destroy());
+  plots.forEach(({ plot }) => plot?.destroy());
   plots.clear();
 }
 
@@ -46,38 +48,39 @@ export async function showAnalysis(room, view, question, subject, isCurrent) {
   drop();
   const find = (page) => page?.sections.find(({ id }) => id === view);
   const seen = models.filter(({ page }) => page);
-  if (!seen.some(({ name }) => name === wanted)) wanted = seen[0]?.name ?? null;
   const problems = models.filter(({ problem }) => problem).map(({ name, problem }) => make("p", { class: "caution" }, `${name}: ${problem}`));
   const shared = find(together);
-  const top = shared ? section(shared, `${shared.heading}: ${seen.length} models`) : null;
-  const detail = make("div", { id: "one-model" });
-  fill(room, problems, top?.element, detail);
-  const showOne = () => {
-    const { name, page } = seen.find((model) => model.name === wanted);
-    const found = find(page);
-    const chosen = select(seen.map((model) => [model.name, model.name]), wanted, { onchange: () => { wanted = chosen.value; showAnalysis(room, view, question, subject, isCurrent); } });
-    const own = found ? section(found, `${found.heading}: ${name}`) : null;
-    const missing = found ? null : make("p", { class: "note" }, NONE[view] || "This model has nothing to show here.");
-    fill(detail, seen.length > 1 ? make("form", { "aria-label": "Which model" }, field("One model in detail", chosen)) : null, page.cautions.map((text) => make("p", { class: "caution" }, text)), missing, own?.element);
-    (own?.figures ?? []).forEach(([figure, spec]) => draw(figure, spec));
-  };
-  (top?.figures ?? []).forEach(([figure, spec]) => draw(figure, spec));
-  if (seen.length) showOne();
+  const top = shared ? section(shared, `${seen.length} models: ${shared.heading}`) : null;
+  const able = seen.filter(({ page }) => find(page));
+  const unable = seen.filter(({ page }) => !find(page)).map(({ name }) => name);
+  const none = unable.length ? make("p", { class: "note" }, `Nothing of ${unable.join(", ")}: ${NONE[view] || "there is nothing to show here."}`) : null;
+  const chosen = able.find(({ name }) => name === wanted) ?? able[0];
+  let own = null;
+  const detail = [];
+  if (chosen) {
+    const { name, page } = chosen;
+    const which = select(able.map((model) => [model.name, model.name]), name, { id: "one-model", onchange: () => { wanted = which.value; showAnalysis(room, view, question, subject, isCurrent); } });
+    own = section(find(page), `${name}: ${find(page).heading}`);
+    detail.push(able.length > 1 ? make("form", { "aria-label": "Which model" }, field("One model in detail", which)) : null, page.cautions.map((text) => make("p", { class: "caution" }, text)), own.element);
+  }
+  fill(room, problems, top?.element, detail, none);
+  [...top?.figures ?? [], ...own?.figures ?? []].forEach(([figure, spec]) => draw(figure, spec));
   room.dataset.shown = view;
 }
 
-const NONE = { elasticity: "Only interval networks have margins whose elasticity could be shown.", steps: "Steps start from a stable steady state, and this model has none.", frequency: "A model without inputs answers nothing.", static: "A model without inputs has no static curve." };
-
-function redraw() {
-  for (const [figure, { spec, plot }] of [...plots]) {
-    plot.destroy();
-    plots.delete(figure);
-    if (figure.isConnected && figure.checkVisibility()) draw(figure, spec);
+// In other colours, or for another width. What is hidden is drawn when it comes into view.
+function redraw(isOld) {
+  for (const [figure, { spec, width, plot }] of [...plots]) {
+    if (!figure.isConnected || !isOld(figure, width, plot)) continue;
+    if (plot) plot.destroy();
+    plots.set(figure, { spec, width, plot: null });
+    if (figure.checkVisibility()) draw(figure, spec);
   }
 }
-theme.onChange(redraw);
+export const refreshAnalysis = () => redraw((figure, width, plot) => !plot || figure.clientWidth !== width);
+theme.onChange(() => redraw(() => true));
 let pending;
 window.addEventListener("resize", () => {
   clearTimeout(pending);
-  pending = setTimeout(() => { if ([...plots].some(([figure, { width }]) => figure.isConnected && figure.clientWidth !== width)) redraw(); }, 150);
+  pending = setTimeout(refreshAnalysis, 150);
 });

@@ -1,5 +1,5 @@
 // Candidates of a search as they are judged: the best error so far over time, and a table that grows.
-import { fill, make, number, seconds } from "./dom.js";
+import { fill, fitWidth, make, number, seconds } from "./dom.js";
 
 const SHOWN = 8;
 
@@ -35,11 +35,12 @@ export function candidateTable() {
     // The last one holds until now.
     const data = [bests.map(([at]) => at).concat(live.seconds), bests.map(([, error]) => error).concat(bests[bests.length - 1][1])];
     if (curve) {
+      fitWidth(curve, picture);
       curve.setData(data);
       return;
     }
     curve = new uPlot({
-      width: picture.clientWidth, height: 150, scales: { x: { time: false }, y: { distr: 3 } }, cursor: { show: false }, legend: { show: false },
+      width: picture.clientWidth, height: 150, scales: { x: { time: false } }, cursor: { show: false }, legend: { show: false },
       axes: [charts.axis("seconds"), charts.verticalAxis("best error so far")],
       series: [{}, { stroke: theme.colour("prediction"), width: 1.6, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }],
     }, data, picture);

@@ -81,9 +81,9 @@ export function chooser(view, taken) {
       return;
     }
     const kept = await post(at("api", "data", view.id, "choice"), wish);
-    say(`${kept.id}: ${kept.summary.samples} samples, ready to fit.`);
     await refreshRecords();
     taken(kept);
+    say(`${kept.id}: ${kept.summary.samples} samples, ready to fit.`);
   }));
   return form;
 }

@@ -1,6 +1,6 @@
 // Models over one recording: their simulations, and the views of an analysis.
 import { on, post, state } from "./api.js";
-import { VIEWS, showAnalysis } from "./analysis.js";
+import { VIEWS, refreshAnalysis, showAnalysis } from "./analysis.js";
 import { attempt, choice as select, field, fill, make, percent } from "./dom.js";
 import { fitTable } from "./fits.js";
 import { linked } from "./plot.js";
@@ -115,6 +115,6 @@ async function showOverlay(fits) {
 
 build();
 on("shown", () => { if (!panel.hidden) show(); });
-on("records", () => showControls());
+on("records", () => { if (!panel.hidden) show(); });
 on("data", () => { wish.data = state.data; });
-on("open-compare", () => show());
+on("open-compare", () => { refreshAnalysis(); show(); });

@@ -1,6 +1,6 @@
 // Orders and the queue.
-import { at, on, post, state } from "./api.js";
-import { attempt, choice as select, field, fill, make, percent, say, seconds } from "./dom.js";
+import { at, on, post, state, tell } from "./api.js";
+import { attempt, choice as select, field, fill, fitWidth, make, percent, say, seconds } from "./dom.js";
 import { candidateTable } from "./candidates.js";
 import { FIELDS, KINDS } from "./kinds.js";
 
@@ -76,7 +76,7 @@ function jobBox(job) {
   const button = (verb, text) => make("button", { type: "button", onclick: act(verb) }, text);
   const isOpen = ["queued", "running"].includes(job.status);
   const buttons = isOpen ? [button("cancel", job.status === "running" ? "End, keep the best so far" : "Cancel")]
-    : [job.status === "done" ? null : button("again", "Run again"), button("forget", "Remove from this list")];
+    : [job.status === "done" ? make("button", { type: "button", onclick: () => { state.shown.add(job.name); document.getElementById("tab-compare").click(); tell("fits"); } }, "Compare") : button("again", "Run again"), button("forget", "Remove from this list")];
   const progress = make("progress", { max: "1", "aria-label": `Progress of ${job.name}` });
   const [step, steps, losses] = [make("p", { class: "note" }), make("p", { class: "note" }), make("div")];
   const tried = candidateTable();
@@ -97,6 +97,7 @@ function jobBox(job) {
     const positive = (column) => live.losses.map((point) => point[column] > 0 ? point[column] : null);
     const data = [live.losses.map(([epoch]) => epoch), positive(1), positive(2)];
     if (curve) {
+      fitWidth(curve, losses);
       curve.setData(data);
       return;
     }

@@ -80,7 +80,7 @@ function show() {
     const judged = new Map();
     state.fits.forEach((fit) => { if (!judged.has(fit.dataset)) judged.set(fit.dataset, fit.judged_on); });
     fill(table, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "show, pin"), make("th", { scope: "col" }, "fit"), make("th", { scope: "col" }, "model, data"),
-      COLUMNS.map(([text, title]) => make("th", { scope: "col", class: "number" }, title ? make("abbr", { title }, text) : text)), make("th", { scope: "col" }, make("span", { class: "unseen" }, "actions")))),
+      COLUMNS.map(([text, title]) => make("th", { scope: "col", class: "number" }, title ? make("abbr", { title }, text) : text)), make("th", { scope: "col", "aria-label": "actions" }))),
     make("tbody", {}, state.fits.map((fit) => row(fit, judged))))),
     make("p", { class: "note" }, "Numbers are of the test part, which no fit has seen. Whoever chooses by them has used it up: keep another recording to be sure."));
   }

@@ -10,7 +10,7 @@ import "./takeaway.js";
 
 document.getElementById("theme").addEventListener("click", () => theme.apply(theme.current() === "dark" ? "light" : "dark"));
 
-const tabs = [...document.querySelectorAll("[role=tab]")];
+const tabs = [...document.querySelectorAll("nav [role=tab]")];
 
 function open(name) {
   for (const tab of tabs) {

@@ -36,7 +36,9 @@ export function partBar(view, marks) {
   function draw() {
     spans.forEach((span, index) => {
       span.style.width = `${100 * shares[index]}%`;
-      span.textContent = PARTS[index][1];
+      const [short, long] = [PARTS[index][1].slice(0, 3), PARTS[index][1]];
+      span.textContent = shares[index] > 0.15 ? long : shares[index] > 0.08 ? `${short}.` : "";
+      span.title = long;
     });
     handles.forEach((handle, index) => {
       const end = 100 * ends()[index];

@@ -136,7 +136,7 @@ fn several_files_are_one_record_with_units_and_a_test_of_its_own() {
     opened.wait("all", "done");
     let words = opened.get("/api/fits/all/words").json();
     let line = words["command_line"][0].as_str().expect("a line");
-    for part in ["a.csv", "b.csv", "--test", "c.csv", "--unit valve=%"] {
+    for part in ["a.csv", "b.csv", "--test", "c.csv", "--unit 'valve=%'"] {
         assert!(line.contains(part), "{part}: {line}");
     }
     let python = words["python"].as_str().expect("text");
