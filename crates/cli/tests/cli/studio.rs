@@ -210,12 +210,14 @@ fn the_printed_command_repeats_what_was_clicked() {
     }
 }
 
-/// Seconds differ from run to run, and so do the folder and why a search ended: one by its time, its repetition after as many rounds.
-/// Nothing else may.
+/// What may differ: seconds, the folder, and how a search ended, one by its time in the middle of a round, its repetition after as many whole
+/// ones. Nothing else may.
+const MAY_DIFFER: [&str; 5] = ["out", "end", "capped", "stopped_because", "work"];
+
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, _| !name.ends_with("seconds") && !["out", "end", "capped"].contains(&name.as_str()));
+            fields.retain(|name, _| !name.ends_with("seconds") && !MAY_DIFFER.contains(&name.as_str()));
             fields.values_mut().for_each(forget_times);
         }
         Value::Array(values) => values.iter_mut().for_each(forget_times),

@@ -121,6 +121,7 @@ impl HiddenSearch {
         budget.check()?;
         let Some(found) = found else { return Ok(false) };
         self.candidates.extend(found);
+        self.tell(budget);
         self.start_best(true, LINEAR_STARTED, budget)?;
         let order = best_order(&self.candidates);
         self.queue = match &self.way {
@@ -171,9 +172,7 @@ impl HiddenSearch {
                 false => long.next_stage(data, &mut self.candidates, budget),
             };
             budget.check()?;
-            self.candidates
-                .iter()
-                .for_each(|candidate| budget.judged(candidate.judged()));
+            self.tell(budget);
             return Ok(wave);
         }
         let recipes: Vec<Recipe> = match is_first {
@@ -194,6 +193,13 @@ impl HiddenSearch {
             is_cut: done < recipes.len(),
             is_last: recipes.is_empty() || is_hopeless || self.idle >= IDLE_WAVES,
         })
+    }
+
+    /// Tells of all candidates; of those that were told before nothing is news.
+    fn tell(&self, budget: &Budget<'_>) {
+        for candidate in &self.candidates {
+            budget.judged(candidate.judged());
+        }
     }
 
     /// What each recipe is given; none of a long record, whose networks get more step by step.
