@@ -10,6 +10,7 @@
 //! | [`width_shares`] | what the band is made of, sample by sample |
 //! | [`next_recording`], [`excitation`] | what to measure next |
 //! | [`fits_ahead`] | fits from one sample ahead to the free run |
+//! | [`Views`] | all of these together |
 //!
 //! Everything starts from [`StepMap`], the model's one-step map with exact derivatives, which is read off
 //! [`StepProgram`](intervalid_deploy::StepProgram) as exports are. Nothing here knows of files or the terminal.
@@ -34,6 +35,7 @@ mod rest;
 mod spectrum;
 mod static_curve;
 mod step_map;
+mod views;
 mod width;
 mod width_groups;
 
@@ -55,4 +57,5 @@ pub use response::{OutputResponse, Response, Responses, StepFigures};
 pub use spectrum::MeasuredResponse;
 pub use static_curve::{HeldInput, StaticCurve, StaticOutput};
 pub use step_map::StepMap;
+pub use views::{Run, Views};
 pub use width::{WidthPart, WidthShares, width_shares};

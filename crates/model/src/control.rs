@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::kind::ModelKind;
 use crate::train::EpochProgress;
 
 /// How far long work is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Progress {
     /// An epoch of training is done.
@@ -19,6 +20,23 @@ pub enum Progress {
         /// From 0 to 1.
         share: f64,
     },
+    /// A search has judged a candidate.
+    Candidate(JudgedCandidate),
+}
+
+/// A candidate of a search and what it is worth so far. One that is judged again after more work keeps its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedCandidate {
+    /// Its name in words.
+    pub name: String,
+    /// Kind of model.
+    pub model: ModelKind,
+    /// Coefficients or weights.
+    pub parameters: usize,
+    /// Error of free runs over samples that it has not seen, in standard deviations of the outputs; less is better.
+    pub error: f64,
+    /// Whether that is over all held-out data; candidates that leave early are tried on some of them only.
+    pub is_whole: bool,
 }
 
 /// Told of progress, from any thread; `Break` ends the work.

@@ -56,7 +56,7 @@ pub use config::{
     CheckedConfig, Feedback, FitConfig, GaussianConfig, IntervalConfig, MarginActivation, NetworkConfig, Strategy,
     TrainingConfig,
 };
-pub use control::{Control, Observer, Progress};
+pub use control::{Control, JudgedCandidate, Observer, Progress};
 pub use elasticity::{ChannelElasticity, Elasticity, LayerElasticity, regressor_names};
 pub use error::{FileKind, ModelError, Result};
 pub use family::body::NetworkParameters;

@@ -1,5 +1,6 @@
 //! Fitting, and what a fit leaves behind.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,7 +55,11 @@ pub(crate) fn fit(
     let split = Split::new(&dataset, fractions).map_err(error::data)?;
     request.check(&dataset, &split).map_err(error::workflow)?;
     let work = |watcher: &Watcher<'_>| {
-        let observer = |progress: &Progress| watcher.tell(|| event(progress));
+        let observer = |progress: &Progress| match progress {
+            // Callbacks know epochs and shares.
+            Progress::Candidate(_) => ControlFlow::Continue(()),
+            _ => watcher.tell(|| event(progress)),
+        };
         let options = TrainOptions {
             control: Control {
                 observer: Some(&observer),

@@ -10,6 +10,7 @@
 //! | [`compare_page`] | the pages of several fits |
 //! | [`study_page`] | the folder of a study |
 //! | [`analysis_page`] | the views of a model |
+//! | [`analysis_overlay`] | the same views of several models |
 //! | [`Card`] | a model and the files of its fit |
 //! | [`monitor_page`] | what a monitor says of a model in use |
 
@@ -29,7 +30,7 @@ mod study;
 mod table;
 mod text;
 
-pub use analysis::{AnalysisReport, analysis_page};
+pub use analysis::{AnalysisReport, NamedAnalysis, analysis_overlay, analysis_page};
 pub use card::{Card, CardSection, CardSource};
 pub use compare::{Comparison, compare_page, linear_baseline};
 pub use error::{ReportError, Result};

@@ -43,7 +43,7 @@ const SCRIPTS: [&str; 5] = [
     assets::UPLOT_SCRIPT,
     assets::THEME_SCRIPT,
     assets::CHARTS_SCRIPT,
-    include_str!("../assets/drawn.js"),
+    assets::DRAWN_SCRIPT,
     include_str!("../assets/page.js"),
 ];
 

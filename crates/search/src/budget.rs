@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use intervalid_model::{Control, Progress};
+use intervalid_model::{Control, JudgedCandidate, Progress};
 
 use crate::config::SearchOptions;
 use crate::error::{Result, SearchError};
@@ -80,6 +80,13 @@ impl<'a> Budget<'a> {
             self.cancelled.store(true, Ordering::SeqCst);
         }
         !self.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Tells the observer of a candidate that was judged; told again after more work, it is the same one.
+    pub(crate) fn judged(&self, candidate: JudgedCandidate) {
+        if !self.control.tell(&Progress::Candidate(candidate)) {
+            self.cancelled.store(true, Ordering::SeqCst);
+        }
     }
 
     /// Files how long a thread took for some work, for the estimate of what the end will take.

@@ -66,6 +66,9 @@ pub(crate) fn linear_candidates(
     let fitted = map_parallel(&lags, budget.threads, |&lags| {
         let found = candidate(folds, config, lags, LinearFit::OneStep, &|_| true);
         budget.did(0.0, "linear models");
+        if let Ok(Some(found)) = &found {
+            budget.judged(found.judged());
+        }
         found
     });
     budget.check()?;
@@ -100,6 +103,9 @@ pub(crate) fn with_simulation_fits(
     let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| {
         let started = Instant::now();
         let found = candidate(folds, config, lags, fit, &goes_on);
+        if let (Ok(Some(found)), false) = (&found, is_cut.load(Ordering::SeqCst)) {
+            budget.judged(found.judged());
+        }
         found.map(|found| (found, started.elapsed()))
     });
     budget.check()?;

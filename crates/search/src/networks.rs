@@ -259,7 +259,13 @@ fn advance(
         advanced[candidate].trails[fold] = Some(trail);
         advanced[candidate].seconds += seconds;
     }
-    let scored = map_parallel(&advanced, budget.threads, |candidate| judge(folds, config, candidate));
+    let scored = map_parallel(&advanced, budget.threads, |candidate| {
+        let judged = judge(folds, config, candidate);
+        if let Ok(judged) = &judged {
+            budget.judged(judged.judged());
+        }
+        judged
+    });
     let mut advanced = scored.into_iter().collect::<Result<Vec<_>>>()?;
     advanced.iter_mut().for_each(|candidate| candidate.rounds += 1);
     Ok(Some(advanced))

@@ -1,6 +1,6 @@
 //! All candidates in one table, whatever their family.
 
-use intervalid_model::ModelKind;
+use intervalid_model::{JudgedCandidate, ModelKind};
 
 use crate::choice::Pick;
 use crate::hidden_states::{HiddenCandidate, Pool};
@@ -88,6 +88,47 @@ fn of_lagged(candidate: &NetworkCandidate) -> CandidateInfo {
         width: score.map(|score| score.width),
         seconds: candidate.seconds,
         chosen: false,
+    }
+}
+
+impl LinearCandidate {
+    /// What those who follow a search are told of it.
+    pub(crate) fn judged(&self) -> JudgedCandidate {
+        JudgedCandidate {
+            name: arx_name(self),
+            model: ModelKind::Arx,
+            parameters: self.parameters,
+            error: self.score.total(),
+            is_whole: true,
+        }
+    }
+}
+
+impl NetworkCandidate {
+    /// What those who follow a search are told of it.
+    pub(crate) fn judged(&self) -> JudgedCandidate {
+        let row = of_lagged(self);
+        JudgedCandidate {
+            name: row.name,
+            model: row.model,
+            parameters: row.parameters,
+            error: row.score.unwrap_or(row.rmse),
+            is_whole: row.score.is_some(),
+        }
+    }
+}
+
+impl HiddenCandidate {
+    /// What those who follow a search are told of it; started as users do, it is told again.
+    pub(crate) fn judged(&self) -> JudgedCandidate {
+        let score = self.started.as_ref().map_or(&self.score, |started| &started.score);
+        JudgedCandidate {
+            name: self.name(),
+            model: ModelKind::Iss,
+            parameters: self.parameters(),
+            error: score.total(),
+            is_whole: true,
+        }
     }
 }
 

@@ -32,7 +32,7 @@ export const put = (path, file) => ask(path, { method: "PUT", body: file });
 export const at = (...parts) => "/" + parts.map(encodeURIComponent).join("/");
 
 // What several panels look at. Who changes it tells the others.
-export const state = { records: [], fits: [], bin: [], jobs: [], live: null, data: null, fit: null };
+export const state = { records: [], fits: [], bin: [], jobs: [], live: null, data: null, fit: null, shown: new Set() };
 const listeners = new Map();
 
 export function on(topic, listener) {

@@ -53,8 +53,15 @@ export const percent = (share) => share === null || share === undefined ? "–" 
 
 export function seconds(value) {
   if (value === null || value === undefined) return "–";
+  if (value < 0.1) return `${Math.round(value * 1000)} ms`;
   if (value < 100) return `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
-  return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+  const [minutes, rest] = [Math.floor(Math.round(value) / 60), Math.round(value) % 60];
+  return rest ? `${minutes} min ${rest} s` : `${minutes} min`;
+}
+
+// A plot as wide as its place, whatever became of the window.
+export function fitWidth(plot, place) {
+  if (place.clientWidth && plot.width !== place.clientWidth) plot.setSize({ width: place.clientWidth, height: plot.height });
 }
 
 export const withUnit = (channel) => channel.unit ? `${channel.name} [${channel.unit}]` : channel.name;

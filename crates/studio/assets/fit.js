@@ -1,6 +1,7 @@
 // Orders and the queue.
-import { at, on, post, state } from "./api.js";
-import { attempt, choice as select, field, fill, make, percent, say, seconds } from "./dom.js";
+import { at, on, post, state, tell } from "./api.js";
+import { attempt, choice as select, field, fill, fitWidth, make, percent, say, seconds } from "./dom.js";
+import { candidateTable } from "./candidates.js";
 import { FIELDS, KINDS } from "./kinds.js";
 
 const panel = document.getElementById("fit");
@@ -75,14 +76,15 @@ function jobBox(job) {
   const button = (verb, text) => make("button", { type: "button", onclick: act(verb) }, text);
   const isOpen = ["queued", "running"].includes(job.status);
   const buttons = isOpen ? [button("cancel", job.status === "running" ? "End, keep the best so far" : "Cancel")]
-    : [job.status === "done" ? null : button("again", "Run again"), button("forget", "Remove from this list")];
+    : [job.status === "done" ? make("button", { type: "button", onclick: () => { state.shown.add(job.name); document.getElementById("tab-compare").click(); tell("fits"); } }, "Compare") : button("again", "Run again"), button("forget", "Remove from this list")];
   const progress = make("progress", { max: "1", "aria-label": `Progress of ${job.name}` });
   const [step, steps, losses] = [make("p", { class: "note" }), make("p", { class: "note" }), make("div")];
+  const tried = candidateTable();
   const box = make("div", { class: "job", "data-job": job.name, "data-status": job.status },
     make("h3", {}, job.name, " ", make("span", { class: `status-${job.status}` }, WORDS[job.status])),
     make("p", { class: "note" }, `${job.order.data}, ${job.order.settings.model || "best model"}${job.seconds ? `, ${seconds(job.seconds)}` : ""}`),
     job.message ? make("p", { class: job.status === "done" ? "note" : "caution" }, job.message) : null,
-    job.status === "running" ? [progress, step, steps, losses] : null,
+    job.status === "running" ? [progress, step, steps, losses, tried.box] : null,
     make("div", { class: "row" }, buttons));
   let curve = null;
   const update = (live) => {
@@ -90,10 +92,12 @@ function jobBox(job) {
     const left = live.seconds_left === null ? "" : `, about ${seconds(live.seconds_left)} left`;
     step.textContent = `${live.step}: ${percent(live.share)} after ${seconds(live.seconds)}${left}`;
     steps.textContent = live.steps.length > 1 ? live.steps.map(([name, at]) => `${seconds(at)} ${name}`).join(" · ") : "";
+    tried.update(live);
     if (live.losses.length < 2 || !losses.clientWidth) return;
     const positive = (column) => live.losses.map((point) => point[column] > 0 ? point[column] : null);
     const data = [live.losses.map(([epoch]) => epoch), positive(1), positive(2)];
     if (curve) {
+      fitWidth(curve, losses);
       curve.setData(data);
       return;
     }
@@ -103,7 +107,7 @@ function jobBox(job) {
       axes: [charts.axis("epoch"), charts.verticalAxis("loss")], series: [{ label: "epoch" }, line("training", 0), line("validation", 1)],
     }, data, losses);
   };
-  return { box, update, drop: () => curve && curve.destroy() };
+  return { box, update, drop: () => { if (curve) curve.destroy(); tried.drop(); } };
 }
 
 const boxes = new Map();

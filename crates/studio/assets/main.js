@@ -10,7 +10,7 @@ import "./takeaway.js";
 
 document.getElementById("theme").addEventListener("click", () => theme.apply(theme.current() === "dark" ? "light" : "dark"));
 
-const tabs = [...document.querySelectorAll("[role=tab]")];
+const tabs = [...document.querySelectorAll("nav [role=tab]")];
 
 function open(name) {
   for (const tab of tabs) {
@@ -43,19 +43,20 @@ tabs.forEach((tab, index) => {
 function follow() {
   const events = new EventSource("/api/events");
   let before = new Map();
+  let known = null;
   events.onmessage = async (event) => {
-    const { jobs, live } = JSON.parse(event.data);
+    const { jobs, live, listing } = JSON.parse(event.data);
     const ended = jobs.filter((job) => before.get(job.id) === "running" && job.status !== "running");
     before = new Map(jobs.map((job) => [job.id, job.status]));
-    const isQuiet = !live && !state.live;
     Object.assign(state, { jobs, live });
     tell("jobs");
     for (const job of ended) {
       if (job.status === "done") state.fit = job.name;
       say(job.status === "done" ? `'${job.name}' is done.` : `'${job.name}': ${job.message}`, job.status === "done" ? "" : "error");
     }
-    // Something else has changed, such as a file or a name.
-    if (ended.length || isQuiet) {
+    // A fit, a file, a name or a note has changed, here or in a terminal.
+    if (listing !== known) {
+      known = listing;
       try {
         await refreshFits();
         await refreshRecords();

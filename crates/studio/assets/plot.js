@@ -1,5 +1,5 @@
 // Plots over the same samples, one under the other. The server sends what the pixels can show, again for every zoom.
-import { make } from "./dom.js";
+import { attempt, make, say } from "./dom.js";
 
 const live = new Set();
 
@@ -12,18 +12,18 @@ const idle = {
 };
 
 // `plots`: title, y label and series of each; `load(from, to, pixels)` gives { x, data }, data[plot][series]; `extent`: all samples;
-// `step`: seconds per sample or 1; `marks(from, to)`: vertical lines in samples.
+// `step`: seconds per sample or 1; `marks()`: vertical lines, { sample, isBorder }, solid where one experiment ends.
 export function linked(box, { plots, load, extent, step, label, height = 150, marks = () => [] }) {
   let [from, to] = extent;
   let drawn = [];
-  let asked = 0;
   const key = `plots-${Math.random()}`;
-  const figure = make("div", { class: "plots", tabindex: "0", role: "group", "aria-label": `${label}. Arrow keys move, plus and minus zoom, 0 shows all.` });
+  const figure = make("div", { class: "plots", tabindex: "0", role: "group", "aria-label": `${label}. Arrow keys and page keys move, plus and minus zoom, 0 shows all.` });
   const bar = make("div", { class: "bar" });
   const room = make("div");
   figure.append(bar, room);
   box.replaceChildren(figure);
 
+  const act = attempt((work) => work());
   const width = () => Math.max(240, room.clientWidth || box.clientWidth);
   const clampView = (low, high) => {
     const [first, last] = extent;
@@ -35,10 +35,10 @@ export function linked(box, { plots, load, extent, step, label, height = 150, ma
   const lines = (u) => {
     const { ctx, bbox } = u;
     ctx.save();
-    ctx.strokeStyle = theme.colour("outside");
     ctx.lineWidth = 1.5 * devicePixelRatio;
-    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-    for (const sample of marks()) {
+    for (const { sample, isBorder } of marks()) {
+      ctx.strokeStyle = theme.colour(isBorder ? "muted" : "outside");
+      ctx.setLineDash(isBorder ? [] : [6 * devicePixelRatio, 4 * devicePixelRatio]);
       const x = u.valToPos(sample * step, "x", true);
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
       ctx.beginPath();
@@ -83,7 +83,7 @@ export function linked(box, { plots, load, extent, step, label, height = 150, ma
             const low = u.posToVal(u.select.left, "x") / step;
             const high = u.posToVal(u.select.left + u.select.width, "x") / step;
             u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-            show(low, high);
+            act(() => show(low, high));
           }],
         },
       };
@@ -92,45 +92,101 @@ export function linked(box, { plots, load, extent, step, label, height = 150, ma
       room.append(place);
       const empty = [[]].concat(plot.series.map(() => []));
       const made = new uPlot(options, empty, place);
-      made.over.addEventListener("dblclick", () => show(...extent));
+      made.over.addEventListener("dblclick", () => act(() => show(...extent)));
+      pan(made);
       return made;
     });
   }
 
+  const scale = () => ({ min: from * step, max: Math.max(to - 1, from + 1) * step });
+
+  // One question at a time, the latest wish next: who pans faster than the server answers waits for one answer, not for all.
+  // Half a view to either side comes along, so that there is something to pan to.
+  let asking = null;
+  let isStale = false;
+  function fetchView() {
+    if (asking) {
+      isStale = true;
+      return asking;
+    }
+    asking = (async () => {
+      try {
+        do {
+          isStale = false;
+          const [first, last] = extent;
+          const half = Math.ceil((to - from) / 2);
+          const [low, high] = [Math.max(first, from - half), Math.min(last, to + half)];
+          const pixels = Math.round(width() * Math.min(devicePixelRatio, 2) * (high - low) / (to - from));
+          const { x, data } = await load(low, high, pixels);
+          if (!figure.isConnected) return;
+          const positions = x.map((sample) => sample * step);
+          drawn.forEach((plot, index) => plot.batch(() => {
+            plot.setData([positions, ...data[index]], false);
+            plot.setScale("x", scale());
+          }));
+          figure.dataset.drawn = `${from}-${to}`;
+        } while (isStale);
+      } finally {
+        asking = null;
+      }
+    })();
+    return asking;
+  }
+
   async function show(low, high) {
     [from, to] = clampView(low, high);
-    const mine = ++asked;
-    const { x, data } = await load(from, to, Math.round(width() * Math.min(devicePixelRatio, 2)));
-    // A later wish has overtaken this one.
-    if (mine !== asked || !figure.isConnected) return;
-    const positions = x.map((sample) => sample * step);
-    drawn.forEach((plot, index) => {
-      plot.batch(() => {
-        plot.setData([positions, ...data[index]], false);
-        plot.setScale("x", { min: from * step, max: Math.max(to - 1, from + 1) * step });
-      });
+    await fetchView();
+  }
+
+  // What is there moves at once; what is missing comes when the server has it.
+  let framed = false;
+  function glide(low, high) {
+    [from, to] = clampView(low, high);
+    if (framed) return;
+    framed = true;
+    requestAnimationFrame(() => {
+      framed = false;
+      drawn.forEach((plot) => plot.setScale("x", scale()));
+      fetchView().catch((error) => say(error.message, "error"));
     });
-    figure.dataset.drawn = `${from}-${to}`;
+  }
+
+  // Shift and drag moves the stretch that is shown.
+  function pan(u) {
+    u.over.addEventListener("mousedown", (down) => {
+      if (!down.shiftKey || down.button !== 0) return;
+      down.stopImmediatePropagation();
+      down.preventDefault();
+      const [low, high] = [from, to];
+      const unit = (high - low) / u.over.clientWidth;
+      const move = (event) => glide(low + (down.clientX - event.clientX) * unit, high + (down.clientX - event.clientX) * unit);
+      const up = () => {
+        document.removeEventListener("mousemove", move);
+        document.removeEventListener("mouseup", up);
+      };
+      document.addEventListener("mousemove", move);
+      document.addEventListener("mouseup", up);
+    }, true);
   }
 
   const zoom = (factor) => {
     const [middle, half] = [(from + to) / 2, (to - from) * factor / 2];
     return show(middle - half, middle + half);
   };
-  const move = (share) => show(from + share * (to - from), to + share * (to - from));
+  const move = (share) => glide(from + share * (to - from), to + share * (to - from));
   const actions = [["−", "Zoom out", () => zoom(2)], ["+", "Zoom in", () => zoom(0.5)], ["←", "Earlier", () => move(-0.4)], ["→", "Later", () => move(0.4)], ["↺", "Whole record", () => show(...extent)]];
-  bar.append(...actions.map(([text, title, act]) => make("button", { type: "button", title, "aria-label": title, onclick: act }, text)));
+  bar.append(...actions.map(([text, title, work]) => make("button", { type: "button", title, "aria-label": title, onclick: () => act(work) }, text)));
   figure.addEventListener("keydown", (event) => {
-    const act = { "-": () => zoom(2), "+": () => zoom(0.5), ArrowLeft: () => move(-0.4), ArrowRight: () => move(0.4), 0: () => show(...extent) }[event.key];
-    if (!act || event.target !== figure) return;
+    const work = { "-": () => zoom(2), "+": () => zoom(0.5), ArrowLeft: () => move(-0.1), ArrowRight: () => move(0.1), PageUp: () => move(-0.9), PageDown: () => move(0.9), 0: () => show(...extent) }[event.key];
+    if (!work || event.target !== figure) return;
     event.preventDefault();
-    act();
+    act(work);
   });
 
   const view = {
     show: () => show(from, to),
     all: () => show(...extent),
-    redraw: () => { if (figure.isConnected && figure.checkVisibility()) { build(); show(from, to); } },
+    redraw: () => { if (figure.isConnected && figure.checkVisibility()) { build(); act(() => show(from, to)); } },
     marks: () => drawn.forEach((plot) => plot.redraw(false)),
     isConnected: () => figure.isConnected,
     fitsWidth: () => drawn.every((plot) => Math.abs(plot.width - width()) < 2),

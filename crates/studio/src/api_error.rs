@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
+use intervalid_analysis::AnalysisError;
 use intervalid_data::{DataError, FileError};
 use intervalid_deploy::DeployError;
 use intervalid_files::FolderError;
@@ -74,6 +75,7 @@ from_library!(
     ModelError,
     WorkflowError,
     DeployError,
+    AnalysisError,
     FolderError,
     ReportError
 );

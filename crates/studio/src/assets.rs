@@ -10,10 +10,11 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
 /// Everything the page asks for.
-const FILES: [(&str, &str, &str); 16] = [
+const FILES: [(&str, &str, &str); 22] = [
     ("uplot.js", SCRIPT, assets::UPLOT_SCRIPT),
     ("theme.js", SCRIPT, assets::THEME_SCRIPT),
     ("charts.js", SCRIPT, assets::CHARTS_SCRIPT),
+    ("drawn.js", SCRIPT, assets::DRAWN_SCRIPT),
     ("uplot.css", STYLE, assets::UPLOT_STYLE),
     ("report.css", STYLE, assets::STYLE),
     ("studio.css", STYLE, include_str!("../assets/studio.css")),
@@ -22,7 +23,12 @@ const FILES: [(&str, &str, &str); 16] = [
     ("dom.js", SCRIPT, include_str!("../assets/dom.js")),
     ("plot.js", SCRIPT, include_str!("../assets/plot.js")),
     ("data.js", SCRIPT, include_str!("../assets/data.js")),
+    ("chooser.js", SCRIPT, include_str!("../assets/chooser.js")),
+    ("parts.js", SCRIPT, include_str!("../assets/parts.js")),
     ("fit.js", SCRIPT, include_str!("../assets/fit.js")),
+    ("candidates.js", SCRIPT, include_str!("../assets/candidates.js")),
+    ("fits.js", SCRIPT, include_str!("../assets/fits.js")),
+    ("analysis.js", SCRIPT, include_str!("../assets/analysis.js")),
     ("compare.js", SCRIPT, include_str!("../assets/compare.js")),
     ("whatif.js", SCRIPT, include_str!("../assets/whatif.js")),
     ("takeaway.js", SCRIPT, include_str!("../assets/takeaway.js")),

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use intervalid_data::Dataset;
 use intervalid_model::Model;
 
+use crate::analysis::Analysis;
 use crate::fits::FitRow;
 use crate::overlay::Simulation;
 
@@ -49,6 +50,7 @@ pub(crate) struct Caches {
     pub(crate) records: Recent<Dataset>,
     pub(crate) models: Recent<Model>,
     pub(crate) simulations: Recent<Simulation>,
+    pub(crate) analyses: Recent<Analysis>,
     pub(crate) rows: Recent<FitRow>,
 }
 
@@ -58,6 +60,7 @@ impl Default for Caches {
             records: Recent::new(3),
             models: Recent::new(8),
             simulations: Recent::new(6),
+            analyses: Recent::new(6),
             rows: Recent::new(500),
         }
     }

@@ -12,8 +12,19 @@ use serde::Serialize;
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
 use crate::cache::stamp;
+use crate::remarks::Remark;
+use crate::workspace::check_name;
 
-/// A row of the table.
+/// A row of the table, with what was remarked on it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    #[serde(flatten)]
+    row: FitRow,
+    #[serde(flatten)]
+    remark: Remark,
+}
+
+/// What a fit says of itself.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct FitRow {
     name: String,
@@ -60,10 +71,19 @@ struct Channel {
 }
 
 impl App {
-    /// All finished fits, whoever made them.
-    pub(crate) fn fits(&self) -> ApiResult<Vec<Arc<FitRow>>> {
+    /// All finished fits, whoever made them; those that are pinned first.
+    pub(crate) fn fits(&self) -> ApiResult<Vec<Listed>> {
         let names = self.workspace.fits()?;
-        names.iter().map(|name| self.row(name)).collect()
+        // One that was taken away meanwhile is none any more.
+        let rows = names.iter().filter_map(|name| self.row(name).ok());
+        let mut listed: Vec<Listed> = rows
+            .map(|row| Listed {
+                remark: self.remark_on(&row.name),
+                row: FitRow::clone(&row),
+            })
+            .collect();
+        listed.sort_by_key(|listed| !listed.remark.pinned);
+        Ok(listed)
     }
 
     fn row(&self, name: &str) -> ApiResult<Arc<FitRow>> {
@@ -146,7 +166,8 @@ impl App {
         let place = self.workspace.new_place(new)?;
         fs::rename(&folder, &place).map_err(|error| ApiError::io(&format!("'{name}' cannot be renamed"), &error))?;
         self.queue.rename(&self.store, name, new)?;
-        self.queue.tell();
+        self.move_remark(name, new)?;
+        self.queue.tell_listing();
         Ok(())
     }
 
@@ -165,21 +186,28 @@ impl App {
         }
         fs::rename(&folder, self.bin_place(&binned))
             .map_err(|error| ApiError::io(&format!("'{name}' cannot be moved to the bin"), &error))?;
-        self.queue.tell();
+        self.bin_remark(name, &binned)?;
+        self.queue.tell_listing();
         Ok(binned)
     }
 
     /// Brings a fit back from the bin.
     pub(crate) fn restore(&self, name: &str) -> ApiResult<()> {
-        // The same rules as for any new name, so that nothing but an entry of the bin is reached.
-        let place = self.workspace.new_place(name)?;
-        let binned = self.bin_place(name);
-        if !binned.is_dir() || binned.is_symlink() {
-            return Err(ApiError::not_found(format!("there is no '{name}' in the bin")));
-        }
+        let binned = self.binned(name)?;
+        let place = self.workspace.free_place(name)?;
         fs::rename(&binned, place)
             .map_err(|error| ApiError::io(&format!("'{name}' cannot be brought back"), &error))?;
-        self.queue.tell();
+        self.unbin_remark(name, Some(name))?;
+        self.queue.tell_listing();
+        Ok(())
+    }
+
+    /// Takes a fit out of the bin for good.
+    pub(crate) fn erase(&self, name: &str) -> ApiResult<()> {
+        let binned = self.binned(name)?;
+        fs::remove_dir_all(&binned).map_err(|error| ApiError::io(&format!("'{name}' cannot be erased"), &error))?;
+        self.unbin_remark(name, None)?;
+        self.queue.tell_listing();
         Ok(())
     }
 
@@ -191,6 +219,16 @@ impl App {
             .collect();
         names.sort_unstable();
         names
+    }
+
+    /// The folder of an entry of the bin, and of nothing else.
+    fn binned(&self, name: &str) -> ApiResult<std::path::PathBuf> {
+        check_name(name)?;
+        let binned = self.bin_place(name);
+        match binned.is_dir() && !binned.is_symlink() {
+            true => Ok(binned),
+            false => Err(ApiError::not_found(format!("there is no '{name}' in the bin"))),
+        }
     }
 
     fn bin_place(&self, name: &str) -> std::path::PathBuf {

@@ -8,31 +8,41 @@
 //! | `server` | binds, accepts, limits connections, stops |
 //! | `guard` | who may ask: host, origin, link and cookie; headers of every answer |
 //! | `workspace` | the only way to a path: nothing outside the folder |
-//! | `record`, `series` | recordings: choices, statistics, min and max per pixel |
-//! | `queue`, `job` | fits, one at a time, in a thread of their own |
-//! | `fits`, `overlay`, `whatif`, `takeaway` | what is done with fitted models |
+//! | `listing` | sees what others put into the folder |
+//! | `choice`, `record`, `problem` | recordings: how they are read, what is in them, what is wrong with them |
+//! | `tracks`, `series` | their channels, the least and the greatest value of every pixel |
+//! | `queue`, `job`, `live` | fits, one at a time, in a thread of their own; how far the one that runs is |
+//! | `fits`, `remarks` | the table of fits, their names, pins, notes and the bin |
+//! | `overlay`, `analysis`, `whatif`, `takeaway` | what is done with fitted models |
 //! | `routes` | addresses to the above; `assets`: the page itself |
 //!
 //! The server trusts nobody who cannot open the link that the terminal shows. It answers to its own address only, so that neither
 //! another page in the same browser nor a name that was bent to this machine reaches it.
 
+mod analysis;
 mod api_error;
 mod app;
 mod assets;
 mod cache;
+mod choice;
 mod error;
 mod fits;
 mod guard;
 mod job;
+mod listing;
+mod live;
 mod overlay;
+mod problem;
 mod queue;
 mod record;
+mod remarks;
 mod routes;
 mod secret;
 mod series;
 mod server;
 mod state;
 mod takeaway;
+mod tracks;
 mod upload;
 mod whatif;
 mod workspace;

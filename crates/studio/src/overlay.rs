@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use intervalid_data::{Channel, Dataset, Part};
+use intervalid_data::{Dataset, Part};
 use intervalid_model::{Band, Metrics, evaluate};
 use serde::{Deserialize, Serialize};
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
 use crate::cache::stamp;
-use crate::record::{Choice, outputs, record_key, starts};
+use crate::choice::{Choice, record_key};
 use crate::series::{Grid, Pieces, Shown};
+use crate::tracks::{outputs, starts};
 
 /// More models than this cannot be told apart.
-const MOST_MODELS: usize = 6;
+pub(crate) const MOST_MODELS: usize = 6;
 
 /// What to show.
 #[derive(Debug, Deserialize)]
@@ -39,9 +40,9 @@ pub(crate) enum PartName {
 /// A model's free run over a part of a recording.
 #[derive(Debug)]
 pub(crate) struct Simulation {
-    dataset: Arc<Dataset>,
-    part: Part,
-    bands: Vec<Band>,
+    pub(crate) dataset: Arc<Dataset>,
+    pub(crate) part: Part,
+    pub(crate) bands: Vec<Band>,
     coverage: f64,
     metrics: Metrics,
     output_names: Vec<String>,
@@ -73,15 +74,25 @@ struct Drawn {
     diverged: bool,
 }
 
+impl Simulation {
+    /// Whether it left every reasonable range.
+    pub(crate) fn is_diverged(&self) -> bool {
+        self.bands.iter().any(|band| band.diverged_at.is_some())
+    }
+}
+
 impl App {
-    fn simulation(&self, fit: &str, data: &str, choice: &Choice, part: PartName) -> ApiResult<Arc<Simulation>> {
+    /// A model's free run, with a key that changes with all that it depends on.
+    pub(crate) fn simulation(
+        &self,
+        fit: &str,
+        data: &str,
+        choice: &Choice,
+        part: PartName,
+    ) -> ApiResult<(String, Arc<Simulation>)> {
         let model = self.model(fit)?;
         let interface = model.interface();
-        let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
-        let mut choice = choice.clone();
-        choice.options.inputs = Some(names(&interface.inputs));
-        choice.options.outputs = Some(names(&interface.outputs));
-        let request = self.request(data, &choice)?;
+        let request = self.request(data, &choice.with_channels(&interface.inputs, &interface.outputs))?;
         let file = self.workspace.fit_file(fit, intervalid_report::folder::MODEL)?;
         let key = format!(
             "{}|{}|{}|{part:?}",
@@ -89,7 +100,7 @@ impl App {
             record_key(&request),
             request.fractions
         );
-        self.caches.simulations.get(&key, || {
+        let simulation = self.caches.simulations.get(&key, || {
             let dataset = self.dataset(&request)?;
             let part = match part {
                 PartName::All => Part::whole(&dataset),
@@ -101,15 +112,16 @@ impl App {
             let bands = model.simulate(&dataset, &part)?;
             let coverage = model.config().coverage;
             let metrics = evaluate(&dataset, &bands, coverage)?.all;
-            Ok(Simulation {
-                output_names: names(&interface.outputs),
+            Ok::<_, ApiError>(Simulation {
+                output_names: interface.outputs.iter().map(|channel| channel.name.clone()).collect(),
                 dataset,
                 part,
                 bands,
                 coverage,
                 metrics,
             })
-        })
+        })?;
+        Ok((key, simulation))
     }
 
     /// Models on a recording, for so many pixels.
@@ -126,7 +138,8 @@ impl App {
             .iter()
             .map(|fit| {
                 let run = self.simulation(fit, &asked.data, &choice, asked.part);
-                run.map_err(|error| ApiError::new(error.status, format!("{fit}: {}", error.message)))
+                run.map(|(_, run)| run)
+                    .map_err(|error| ApiError::new(error.status, format!("{fit}: {}", error.message)))
             })
             .collect::<ApiResult<Vec<_>>>()?;
         let first = &runs[0];
@@ -163,7 +176,7 @@ impl App {
                 upper: grid.edge(&pieces(|band| &band.upper), true),
                 coverage: run.coverage,
                 metrics: run.metrics,
-                diverged: run.bands.iter().any(|band| band.diverged_at.is_some()),
+                diverged: run.is_diverged(),
             })
         });
         Ok(Overlay {

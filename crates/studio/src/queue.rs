@@ -14,14 +14,13 @@ use tokio::sync::watch;
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
+use crate::choice::Choice;
 use crate::job::{self, Ended};
-use crate::record::Choice;
+use crate::live::Live;
 use crate::state::Store;
 
 /// Jobs that have ended are remembered as long as there are no more than this.
 const MOST_ENDED: usize = 50;
-/// Points of a loss curve that are kept; of a longer one every second goes.
-const MOST_POINTS: usize = 400;
 
 /// How far a fit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,33 +69,18 @@ pub(crate) struct Job {
     pub(crate) seconds: Option<f64>,
 }
 
-/// What is known of the job that runs.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Live {
-    id: u64,
-    step: String,
-    /// From 0 to 1.
-    share: Option<f64>,
-    seconds: f64,
-    seconds_left: Option<f64>,
-    /// Steps of a search, with the second at which each began.
-    steps: Vec<(String, f64)>,
-    /// Epoch, training loss, validation loss.
-    losses: Vec<[Option<f64>; 3]>,
-    /// Epochs between two points of the curve.
-    #[serde(skip)]
-    stride: usize,
-}
-
 /// What browsers are told.
 #[derive(Debug, Serialize)]
 pub(crate) struct Snapshot {
     jobs: Vec<Job>,
     live: Option<Live>,
+    /// Counts changes of the folder: when it is another one, fits and recordings are read again.
+    listing: u64,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
+    listing: u64,
     jobs: VecDeque<Job>,
     next_id: u64,
     live: Option<Live>,
@@ -153,11 +137,23 @@ impl Queue {
         self.changed.send_modify(|version| *version += 1);
     }
 
+    /// Fits or recordings have changed: browsers read them again.
+    pub(crate) fn tell_listing(&self) {
+        self.lock().listing += 1;
+        self.tell();
+    }
+
+    /// Whether anybody looks.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.changed.receiver_count() > 0
+    }
+
     pub(crate) fn snapshot(&self) -> Snapshot {
         let inner = self.lock();
         Snapshot {
             jobs: inner.jobs.iter().cloned().collect(),
             live: inner.live.clone(),
+            listing: inner.listing,
         }
     }
 
@@ -282,34 +278,9 @@ impl Queue {
 
     /// Follows the running fit.
     pub(crate) fn observe(&self, progress: &Progress, started: Instant, budget: Option<f64>) {
-        let seconds = started.elapsed().as_secs_f64();
-        let mut inner = self.lock();
-        let Some(live) = &mut inner.live else {
-            return;
-        };
-        live.seconds = seconds;
-        match progress {
-            Progress::Epoch(epoch) => {
-                live.step = format!("epoch {} of {}", epoch.epochs_done, epoch.epochs_total);
-                live.share = Some(epoch.epochs_done as f64 / epoch.epochs_total.max(1) as f64);
-                live.seconds_left = Some(epoch.seconds_left).filter(|left| left.is_finite());
-                live.add_loss(epoch.epochs_done, epoch.record.train[0], epoch.record.validation[0]);
-            }
-            Progress::Share { step, share } => {
-                if live.step != *step {
-                    live.steps.push(((*step).to_owned(), seconds));
-                    live.step = (*step).to_owned();
-                }
-                live.share = Some(*share);
-                let by_share = (*share > 0.02).then(|| seconds / share - seconds);
-                live.seconds_left = match budget {
-                    Some(budget) => Some((budget - seconds).max(0.0)),
-                    None => by_share,
-                };
-            }
-            _ => {}
+        if let Some(live) = &mut self.lock().live {
+            live.observe(progress, started.elapsed().as_secs_f64(), budget);
         }
-        drop(inner);
         self.tell();
     }
 
@@ -334,6 +305,7 @@ impl Queue {
             };
             let mut inner = self.lock();
             inner.live = None;
+            inner.listing += 1;
             if let Some(found) = inner.jobs.iter_mut().find(|found| found.id == job.id) {
                 found.status = status;
                 found.message = message;
@@ -358,37 +330,13 @@ impl Queue {
                 let job = job.clone();
                 let cancel = Arc::new(AtomicBool::new(false));
                 inner.cancel = Arc::clone(&cancel);
-                inner.live = Some(Live {
-                    id: job.id,
-                    step: "reading the data".to_owned(),
-                    stride: 1,
-                    ..Live::default()
-                });
+                inner.live = Some(Live::new(job.id));
                 let _ = Self::save(&inner, &app.store);
                 drop(inner);
                 self.tell();
                 return Some((job, cancel));
             }
             inner = self.wake.wait(inner).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-impl Live {
-    fn add_loss(&mut self, epoch: usize, train: Option<f64>, validation: Option<f64>) {
-        if !epoch.is_multiple_of(self.stride) {
-            return;
-        }
-        let finite = |loss: Option<f64>| loss.filter(|loss| loss.is_finite());
-        self.losses
-            .push([Some(epoch as f64), finite(train), finite(validation)]);
-        if self.losses.len() > MOST_POINTS {
-            let mut at = 0;
-            self.losses.retain(|_| {
-                at += 1;
-                at % 2 == 0
-            });
-            self.stride *= 2;
         }
     }
 }

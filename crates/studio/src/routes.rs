@@ -20,9 +20,10 @@ use serde_json::{Map, Value, json};
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
+use crate::choice::Choice;
 use crate::guard::guard;
-use crate::record::Choice;
-use crate::{assets, job, overlay, queue, upload, whatif};
+use crate::remarks::Remark;
+use crate::{analysis, assets, job, overlay, queue, upload, whatif};
 
 type Shared = State<Arc<App>>;
 
@@ -59,8 +60,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/fits/{name}", get(interface))
         .route("/api/fits/{name}/rename", post(rename))
         .route("/api/fits/{name}/discard", post(discard))
+        .route("/api/fits/{name}/remark", post(remark))
         .route("/api/bin/{name}/restore", post(restore))
+        .route("/api/bin/{name}/erase", post(erase))
         .route("/api/overlay", post(show))
+        .route("/api/analysis", post(analyse))
         .route("/api/fits/{name}/whatif", post(what_if))
         .route("/api/fits/{name}/inputs", get(inputs))
         .route("/api/fits/{name}/words", get(words))
@@ -189,6 +193,7 @@ async fn order(State(app): Shared, Read(wish): Read<Wish>) -> ApiResult<impl Int
                     .free_name(wish.trim_start_matches('-'), |name| app.queue.has_open(name))?
             }
         };
+        app.forget_remark(&name)?;
         let id = app.queue.push(&app.store, name.clone(), order)?;
         Ok(Ordered { id, name })
     });
@@ -255,7 +260,6 @@ async fn events(State(app): Shared) -> Response {
 
 async fn fits(State(app): Shared) -> ApiResult<impl IntoResponse> {
     let (rows, bin) = app.work(|app| Ok((app.fits()?, app.bin()))).await?;
-    let rows: Vec<_> = rows.iter().map(AsRef::as_ref).collect::<Vec<_>>();
     Ok(Json(json!({ "fits": rows, "bin": bin })))
 }
 
@@ -286,6 +290,24 @@ async fn discard(State(app): Shared, Path(name): Path<String>) -> ApiResult<impl
 async fn restore(State(app): Shared, Path(name): Path<String>) -> ApiResult<impl IntoResponse> {
     app.work(move |app| app.restore(&name)).await?;
     Ok(Json(json!({})))
+}
+
+async fn erase(State(app): Shared, Path(name): Path<String>) -> ApiResult<impl IntoResponse> {
+    app.work(move |app| app.erase(&name)).await?;
+    Ok(Json(json!({})))
+}
+
+async fn remark(
+    State(app): Shared,
+    Path(name): Path<String>,
+    Read(remark): Read<Remark>,
+) -> ApiResult<impl IntoResponse> {
+    app.work(move |app| app.remark(&name, remark)).await?;
+    Ok(Json(json!({})))
+}
+
+async fn analyse(State(app): Shared, Read(asked): Read<analysis::Asked>) -> ApiResult<impl IntoResponse> {
+    Ok(Json(app.work(move |app| app.analyse(&asked)).await?))
 }
 
 async fn show(State(app): Shared, Read(asked): Read<overlay::Asked>) -> ApiResult<impl IntoResponse> {

@@ -16,9 +16,9 @@ use crate::app::App;
 use crate::error::{Result, StudioError};
 use crate::guard::{Access, Announce};
 use crate::queue::Queue;
-use crate::routes;
 use crate::state::Store;
 use crate::workspace::Workspace;
+use crate::{listing, routes};
 
 /// How much a client may ask for.
 ///
@@ -136,6 +136,7 @@ impl Studio {
             let named = std::thread::Builder::new().name("intervalid-fits".to_owned());
             named.spawn(move || app.queue.work(&app, threads)).map_err(system)?
         };
+        runtime.spawn(listing::follow(Arc::clone(&app), stopping.clone()));
         runtime.spawn(accept(listener, Arc::clone(&app), stopping));
         Ok(Self {
             runtime: Some(runtime),

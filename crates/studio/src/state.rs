@@ -8,12 +8,18 @@ use intervalid_files::replace_file;
 use serde::{Deserialize, Serialize};
 
 use crate::api_error::{ApiError, ApiResult};
+use crate::choice::Choice;
 use crate::error::{Result, StudioError};
 use crate::queue::Job;
-use crate::record::Choice;
+use crate::remarks::Remark;
 
 /// The form of the file; newer ones are refused.
-const FORMAT: u64 = 1;
+///
+/// | format | what it added |
+/// |---|---|
+/// | 1 | choices and jobs |
+/// | 2 | remarks; files that are read together |
+const FORMAT: u64 = 2;
 
 /// The content of the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -26,6 +32,18 @@ pub(crate) struct Remembered {
     /// Fits that were asked for, oldest first.
     #[serde(default)]
     pub(crate) jobs: Vec<Job>,
+    /// What users remarked on fits, by the names of their folders.
+    #[serde(default)]
+    pub(crate) remarks: BTreeMap<String, Remark>,
+    /// The same of fits in the bin.
+    #[serde(default)]
+    pub(crate) bin_remarks: BTreeMap<String, Remark>,
+}
+
+/// What any version of the file begins with.
+#[derive(Deserialize)]
+struct Envelope {
+    format: u64,
 }
 
 /// The file.
@@ -44,15 +62,14 @@ impl Store {
         };
         let content = match std::fs::read_to_string(&file) {
             Ok(text) => {
-                let found: Remembered = serde_json::from_str(&text)
-                    .map_err(|error| damaged(format!("is damaged ({error}): move it away to start without it")))?;
-                if found.format > FORMAT {
-                    let found = found.format;
+                let unread = |error| damaged(format!("is damaged ({error}): move it away to start without it"));
+                let Envelope { format } = serde_json::from_str(&text).map_err(unread)?;
+                if format > FORMAT {
                     return Err(damaged(format!(
-                        "has format {found}; this version reads format {FORMAT}"
+                        "has format {format}; this version reads formats up to {FORMAT}"
                     )));
                 }
-                found
+                serde_json::from_str::<Remembered>(&text).map_err(unread)?
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Remembered::default(),
             Err(error) => return Err(damaged(format!("cannot be read: {error}"))),

@@ -135,7 +135,11 @@ impl App {
         };
         let request = self.request(&order.data, &order.choice)?;
         let options = request.options();
-        let mut arguments = vec![literal(&Value::from(request.data()[0].as_str()))];
+        let files = |files: &[String]| -> Vec<String> {
+            let files = files.iter().map(|file| literal(&Value::from(file.as_str())));
+            files.collect()
+        };
+        let mut arguments = Vec::new();
         let mut add = |name: &str, value: Value| arguments.push(format!("{name}={}", literal(&value)));
         if let Some(names) = &options.inputs {
             add("inputs", names.clone().into());
@@ -167,6 +171,19 @@ impl App {
         if options.skip_rows > 0 {
             add("skip_rows", options.skip_rows.into());
         }
+        if !options.units.is_empty() {
+            let units = options
+                .units
+                .iter()
+                .map(|(name, unit)| (name.clone(), Value::from(unit.as_str())));
+            add("units", Value::Object(units.collect()));
+        }
+        let load = |data: &[String]| format!("load_data({})", [files(data), arguments.clone()].concat().join(", "));
+        // Files for the test alone are a record of their own.
+        let (judged, test) = match request.test() {
+            [] => ("record", String::new()),
+            own => ("test", format!("test = {}\n", load(own))),
+        };
         let is_search = matches!(resolve(order, &request)?, FitRequest::Search(..));
         let model = order.settings.get("model").and_then(Value::as_str);
         let class = match is_search {
@@ -185,8 +202,8 @@ impl App {
         }
         parameters.push(format!("split=({})", request.fractions.to_string().replace(',', ", ")));
         Ok(format!(
-            "from intervalid import {class}, load_data\n\nrecord = load_data({})\nmodel = {class}({})\nmodel.fit(record)\nprint(model.metrics(record))\n",
-            arguments.join(", "),
+            "from intervalid import {class}, load_data\n\nrecord = {}\n{test}model = {class}({})\nmodel.fit(record)\nprint(model.metrics({judged}))\n",
+            load(request.data()),
             parameters.join(", ")
         ))
     }

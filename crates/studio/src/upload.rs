@@ -81,7 +81,7 @@ pub(crate) async fn upload(
                 }
                 _ => failed(error.error),
             })?;
-        app.queue.tell();
+        app.queue.tell_listing();
         Ok(())
     })
     .await?;

@@ -100,13 +100,8 @@ impl App {
     pub(crate) fn inputs_of(&self, fit: &str, data: &str, from: usize, samples: usize) -> ApiResult<Loaded> {
         let model = self.model(fit)?;
         let interface = model.interface();
-        let mut choice = self.stored_choice(data).unwrap_or_default();
-        let names = |channels: &[intervalid_data::Channel]| {
-            let names = channels.iter().map(|channel| channel.name.clone());
-            Some(names.collect::<Vec<_>>())
-        };
-        choice.options.inputs = names(&interface.inputs);
-        choice.options.outputs = names(&interface.outputs);
+        let choice = self.stored_choice(data).unwrap_or_default();
+        let choice = choice.with_channels(&interface.inputs, &interface.outputs);
         let dataset = self.dataset(&self.request(data, &choice)?)?;
         let Some(experiment) = dataset.experiments().first() else {
             return Err(ApiError::bad(format!("{data} holds no samples")));

@@ -112,9 +112,15 @@ impl Workspace {
         Ok(found)
     }
 
-    /// A place where nothing is yet.
+    /// A place where nothing is yet, for something of ours.
     pub(crate) fn new_place(&self, name: &str) -> ApiResult<PathBuf> {
         check_new_name(name)?;
+        self.free_place(name)
+    }
+
+    /// A place where nothing is yet, for something that has been here before.
+    pub(crate) fn free_place(&self, name: &str) -> ApiResult<PathBuf> {
+        check_name(name)?;
         let path = self.root.join(name);
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path),
@@ -191,7 +197,7 @@ fn is_fit(path: &Path) -> bool {
 }
 
 /// A name is one step down from the folder, and not hidden.
-fn check_name(name: &str) -> ApiResult<()> {
+pub(crate) fn check_name(name: &str) -> ApiResult<()> {
     let is_plain = !name.is_empty()
         && name.len() <= LONGEST_NAME
         && !name.starts_with('.')

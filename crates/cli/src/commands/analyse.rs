@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use intervalid_analysis::{
     AheadFit, AnalysisError, Excitation, FrequencyResponse, Linearisation, NextRecording, PointRequest, Residuals,
-    Responses, StaticCurve, WidthShares, excitation, fits_ahead, input_limits, next_recording, residuals, width_shares,
+    Responses, Run, StaticCurve, Views, WidthShares, excitation, input_limits,
 };
 use intervalid_data::quote_csv;
 use intervalid_figure::Style;
@@ -44,20 +44,6 @@ struct Report<'a> {
     out: Option<PathBuf>,
 }
 
-/// All that was found.
-struct Views {
-    linear: Linearisation,
-    frequency: Option<FrequencyResponse>,
-    responses: Vec<Responses>,
-    curves: Vec<StaticCurve>,
-    residuals: Vec<Residuals>,
-    ahead: Vec<AheadFit>,
-    widths: Vec<WidthShares>,
-    next: Option<NextRecording>,
-    proposal: Option<Excitation>,
-    notes: Vec<String>,
-}
-
 /// Looks at a model from all sides; a page shows them.
 pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = |path: &Option<PathBuf>, option: &str| -> Result<Option<OutFile>, Failure> {
@@ -87,21 +73,10 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             Some(found)
         }
     };
-    let views = output.working("analysing", || views(&model, linear, simulation.as_ref(), args))?;
+    let (views, proposal) = output.working("analysing", || look(&model, linear, simulation.as_ref(), args))?;
     if out.is_some() || args.figures.is_some() {
-        let page = analysis_page(&AnalysisReport {
-            model: &model,
-            dataset: simulation.as_ref().map(|simulation| &simulation.dataset),
-            linear: &views.linear,
-            frequency: views.frequency.as_ref(),
-            responses: &views.responses,
-            curves: &views.curves,
-            residuals: &views.residuals,
-            ahead: &views.ahead,
-            widths: &views.widths,
-            next: views.next.as_ref(),
-            notes: &views.notes,
-        })?;
+        let dataset = simulation.as_ref().map(|simulation| &simulation.dataset);
+        let page = analysis_page(&AnalysisReport::new(&model, dataset, &views))?;
         if let Some(out) = &out {
             out.write(page.to_html()?.as_bytes())?;
         }
@@ -112,7 +87,7 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             }
         }
     }
-    if let (Some(file), Some(proposal)) = (&excite, &views.proposal) {
+    if let (Some(file), Some(proposal)) = (&excite, &proposal) {
         file.write(excitation_csv(&views.linear, proposal).as_bytes())?;
     }
     if output.is_json() {
@@ -133,7 +108,7 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             out: args.out.clone(),
         });
     }
-    print(&views, output)?;
+    print(&views, proposal.as_ref(), output)?;
     if let Some(path) = &args.figures {
         output.story(format_args!("Charts written to {}", path.display()))?;
     }
@@ -146,70 +121,36 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
     Ok(())
 }
 
-/// Views that a model cannot have are told of, the others shown.
-fn views(
+/// The views, and the excitation that was asked for.
+fn look(
     model: &Model,
     linear: Linearisation,
     simulation: Option<&Simulation>,
     args: &AnalyseArgs,
-) -> Result<Views, Failure> {
-    let mut notes = linear.notes();
+) -> Result<(Views, Option<Excitation>), Failure> {
     let dataset = simulation.map(|simulation| &simulation.dataset);
-    let inputs = linear.inputs.len();
-    let (frequency, left_out) = FrequencyResponse::beside(&linear, dataset)?;
-    notes.extend(left_out);
-    let mut responses = Vec::new();
-    let mut curves = Vec::new();
-    for input in 0..inputs {
-        curves.push(StaticCurve::new(model, input, dataset)?);
-        match linear.operating_point.is_steady && linear.is_stable {
-            true => responses.push(Responses::new(model, &linear, input, &args.amplitude)?),
-            false if input == 0 => {
-                notes.push(
-                    "Steps and pulses start from a stable steady state; there is none here, so they are left out."
-                        .to_owned(),
-                );
-            }
-            false => {}
-        }
-    }
     let limits = input_limits(&linear, &model.interface().normaliser.inputs, dataset, &args.limit)?;
-    let (mut errors, mut ahead, mut widths, mut next) = (Vec::new(), Vec::new(), Vec::new(), None);
-    if let Some(Simulation {
-        dataset, part, bands, ..
-    }) = simulation
-    {
-        errors = residuals(model, dataset, bands)?;
-        ahead = fits_ahead(model, dataset, part)?;
-        widths = width_shares(model, dataset, bands)?;
-        next = Some(next_recording(&linear, frequency.as_ref(), (dataset, bands), &limits));
-        if let Some(found) = simulation.and_then(Simulation::diverged) {
-            notes.push(format!("{found}."));
-        }
+    let run = simulation.map(|found| Run {
+        dataset: &found.dataset,
+        part: &found.part,
+        bands: &found.bands,
+    });
+    let mut views = Views::new(model, linear, run, &args.amplitude, &limits)?;
+    if let Some(found) = simulation.and_then(Simulation::diverged) {
+        views.notes.push(format!("{found}."));
     }
-    let proposal = match (&args.excite, &frequency) {
+    let proposal = match (&args.excite, &views.frequency) {
         (None, _) => None,
         (Some(_), None) => return Err(AnalysisError::NoInputs.into()),
         (Some(_), Some(response)) => Some(excitation(
-            &linear,
+            &views.linear,
             response,
-            next.as_ref(),
+            views.next.as_ref(),
             &limits,
             args.excite_samples,
         )?),
     };
-    Ok(Views {
-        linear,
-        frequency,
-        responses,
-        curves,
-        residuals: errors,
-        ahead,
-        widths,
-        next,
-        proposal,
-        notes,
-    })
+    Ok((views, proposal))
 }
 
 /// A column per input.
@@ -232,7 +173,7 @@ fn excitation_csv(linear: &Linearisation, proposal: &Excitation) -> String {
     text
 }
 
-fn print(views: &Views, output: &Output) -> Result<(), Failure> {
+fn print(views: &Views, proposal: Option<&Excitation>, output: &Output) -> Result<(), Failure> {
     linearise::print(&views.linear, output)?;
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| significant(value, 4));
     if !views.responses.is_empty() {
@@ -323,7 +264,7 @@ fn print(views: &Views, output: &Output) -> Result<(), Failure> {
     for words in views.next.iter().flat_map(|next| &next.words) {
         output.story(words)?;
     }
-    for words in views.proposal.iter().flat_map(|proposal| &proposal.words) {
+    for words in proposal.iter().flat_map(|proposal| &proposal.words) {
         output.story(words)?;
     }
     for note in views.notes.iter().filter(|note| !views.linear.notes().contains(note)) {

@@ -140,3 +140,87 @@ fn killed_in_the_middle_of_a_fit_it_loses_nothing_that_was_finished() {
     let evaluated = folder.json(&["evaluate", "w/quick", "hair-dryer", "--json"]);
     assert_eq!(evaluated["model"], "arx");
 }
+
+#[test]
+fn the_printed_command_repeats_what_was_clicked() {
+    let folder = Folder::new();
+    let (server, _) = Server::start(&folder, &["studio", "w", "--no-open"]);
+    let mut text = String::from("time,valve,level\n");
+    let mut level = 0.0;
+    for sample in 0..400_u32 {
+        let valve = f64::from(sample.wrapping_mul(2_654_435_761) >> 24) / 256.0;
+        text += &format!("{:.1},{valve:.4},{level:.4}\n", f64::from(sample) * 0.5);
+        level = 0.8 * level + valve;
+    }
+    folder.write("w/my plant.csv", &text);
+    folder.write("w/second run.csv", &text);
+    let choice = json!({
+        "options": { "inputs": ["valve"], "outputs": ["level"], "units": [["level", "m"]] },
+        "split": "0.5,0.2,0.3", "more": ["second run.csv"],
+    });
+    let answer = server.send("POST", "/api/data/my%20plant.csv/choice", &choice.to_string());
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let orders = [
+        (
+            "linear",
+            json!({ "preset": "paper", "model": "arx", "lags": "1,1,1", "coverage": 0.8 }),
+            Value::Null,
+        ),
+        (
+            "network",
+            json!({ "preset": "paper", "model": "inode", "epochs": 3, "hidden": [4], "seed": 5 }),
+            Value::Null,
+        ),
+        ("search", json!({ "seed": 2 }), json!(3.0)),
+    ];
+    for (name, settings, budget) in &orders {
+        let order = json!({ "data": "my plant.csv", "name": name, "settings": settings, "budget": budget });
+        let answer = server.send("POST", "/api/jobs", &order.to_string());
+        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    }
+    server.wait(r#""name":"search","order""#);
+    let begun = Instant::now();
+    while server.send("GET", "/api/jobs", "").matches("\"done\"").count() < orders.len() {
+        assert!(begun.elapsed() < Duration::from_secs(90), "not done");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for (name, ..) in &orders {
+        let answer = server.send("GET", &format!("/api/fits/{name}/words"), "");
+        let body = answer.split("\r\n\r\n").nth(1).expect("a body");
+        let words: Value = serde_json::from_str(body).expect("JSON");
+        let line = words["command_line"][0].as_str().expect("a line");
+        let mut arguments = shlex::split(line).expect("words of a shell");
+        assert_eq!(arguments.remove(0), "intervalid");
+        let again = format!("again-{name}");
+        arguments.extend(["--out".to_owned(), again.clone()]);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = folder.run(&arguments);
+        assert!(
+            output.status.success(),
+            "{line}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let metrics = |path: &str| {
+            let text = std::fs::read_to_string(folder.path().join(path).join("metrics.json")).expect("numbers");
+            let mut metrics: Value = serde_json::from_str(&text).expect("JSON");
+            forget_times(&mut metrics);
+            metrics
+        };
+        assert_eq!(metrics(&format!("w/{name}")), metrics(&again), "{line}");
+    }
+}
+
+/// What may differ: seconds, the folder, and how a search ended, one by its time in the middle of a round, its repetition after as many whole
+/// ones. Nothing else may.
+const MAY_DIFFER: [&str; 5] = ["out", "end", "capped", "stopped_because", "work"];
+
+fn forget_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !name.ends_with("seconds") && !MAY_DIFFER.contains(&name.as_str()));
+            fields.values_mut().for_each(forget_times);
+        }
+        Value::Array(values) => values.iter_mut().for_each(forget_times),
+        _ => {}
+    }
+}

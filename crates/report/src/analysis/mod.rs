@@ -4,12 +4,13 @@ mod band;
 mod curves;
 mod errors;
 mod linear;
+mod overlay;
 mod pictures;
 mod plot;
 mod responses;
 
 use intervalid_analysis::{
-    AheadFit, FrequencyResponse, Linearisation, NextRecording, Residuals, Responses, StaticCurve, WidthShares,
+    AheadFit, FrequencyResponse, Linearisation, NextRecording, Residuals, Responses, StaticCurve, Views, WidthShares,
 };
 use intervalid_data::{Channel, Dataset};
 use intervalid_model::{Model, ModelKind};
@@ -17,8 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::chart::Chart;
 use crate::error::Result;
+use crate::fit::elasticity;
 use crate::page::{Content, Page};
 use crate::text::{count, labelled, listed};
+
+pub use overlay::{NamedAnalysis, analysis_overlay};
 
 /// The views of a model.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +49,26 @@ pub struct AnalysisReport<'a> {
     pub next: Option<&'a NextRecording>,
     /// What a reader should know, in words.
     pub notes: &'a [String],
+}
+
+impl<'a> AnalysisReport<'a> {
+    /// All views, over a recording if they are of one.
+    #[must_use]
+    pub fn new(model: &'a Model, dataset: Option<&'a Dataset>, views: &'a Views) -> Self {
+        Self {
+            model,
+            dataset,
+            linear: &views.linear,
+            frequency: views.frequency.as_ref(),
+            responses: &views.responses,
+            curves: &views.curves,
+            residuals: &views.residuals,
+            ahead: &views.ahead,
+            widths: &views.widths,
+            next: views.next.as_ref(),
+            notes: &views.notes,
+        }
+    }
 }
 
 /// Everything on the page.
@@ -90,6 +114,7 @@ pub fn analysis_page(report: &AnalysisReport<'_>) -> Result<Page> {
     sections.extend(curves::section(linear, report.curves));
     sections.extend(errors::section(report));
     sections.extend(band::width_section(linear, report.widths));
+    sections.extend(elasticity_section(model));
     sections.extend(report.next.map(|next| band::next_section(linear, next)));
     let whence = report.dataset.map_or_else(String::new, |dataset| {
         format!(" Errors are those of its free run over {}.", dataset.name())
@@ -113,6 +138,22 @@ pub fn analysis_page(report: &AnalysisReport<'_>) -> Result<Page> {
         sections,
     };
     Ok(Page::new(Content::Analysis(Box::new(content))))
+}
+
+/// Which parameters carry the uncertainty; none of a model without margins.
+fn elasticity_section(model: &Model) -> Option<Section> {
+    let found = elasticity::view(model)?;
+    Some(Section {
+        id: "elasticity".to_owned(),
+        label: "Elasticity".to_owned(),
+        heading: "Elasticity: where the uncertainty sits".to_owned(),
+        words: vec![format!(
+            "Elasticity is the width of a parameter's interval over its size. {} Where a parameter is (near) zero the ratio is unbounded.",
+            found.reading
+        )],
+        charts: found.channels.into_iter().chain(found.layers).collect(),
+        ..Section::default()
+    })
 }
 
 /// The channel of this name with its unit.

@@ -17,7 +17,7 @@ pub(crate) struct ElasticityView {
 }
 
 /// `None` of models without interval parameters.
-pub(super) fn view(model: &Model) -> Option<ElasticityView> {
+pub(crate) fn view(model: &Model) -> Option<ElasticityView> {
     let elasticity = Elasticity::of(model).ok()?;
     let first = elasticity.layers.first();
     let whose = match model.members() {

@@ -2,7 +2,7 @@
 
 mod coverage;
 mod data;
-mod elasticity;
+pub(crate) mod elasticity;
 mod history;
 mod residuals;
 mod runs;

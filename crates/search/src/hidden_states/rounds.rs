@@ -121,6 +121,7 @@ impl HiddenSearch {
         budget.check()?;
         let Some(found) = found else { return Ok(false) };
         self.candidates.extend(found);
+        self.tell(budget);
         self.start_best(true, LINEAR_STARTED, budget)?;
         let order = best_order(&self.candidates);
         self.queue = match &self.way {
@@ -153,6 +154,7 @@ impl HiddenSearch {
             if candidate.started.is_none() {
                 let started = self.start(candidate, budget);
                 self.candidates[place].started = started;
+                budget.judged(self.candidates[place].judged());
             }
         }
         Ok(())
@@ -170,6 +172,7 @@ impl HiddenSearch {
                 false => long.next_stage(data, &mut self.candidates, budget),
             };
             budget.check()?;
+            self.tell(budget);
             return Ok(wave);
         }
         let recipes: Vec<Recipe> = match is_first {
@@ -190,6 +193,13 @@ impl HiddenSearch {
             is_cut: done < recipes.len(),
             is_last: recipes.is_empty() || is_hopeless || self.idle >= IDLE_WAVES,
         })
+    }
+
+    /// Tells of all candidates; of those that were told before nothing is news.
+    fn tell(&self, budget: &Budget<'_>) {
+        for candidate in &self.candidates {
+            budget.judged(candidate.judged());
+        }
     }
 
     /// What each recipe is given; none of a long record, whose networks get more step by step.
@@ -268,16 +278,22 @@ impl HiddenSearch {
             };
             let found = recipe.fit(&self.runs, divisions, effort, best, &keep_on);
             budget.took(worked.into_inner().unwrap_or(0.0), started.elapsed());
-            (!is_cut.into_inner()).then(|| (found, started.elapsed().as_secs_f64()))
+            let seconds = started.elapsed().as_secs_f64();
+            let found = found.into_iter().map(|candidate| HiddenCandidate {
+                seconds,
+                ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
+            });
+            (!is_cut.into_inner()).then(|| {
+                let found: Vec<HiddenCandidate> = found.collect();
+                found.iter().for_each(|candidate| budget.judged(candidate.judged()));
+                found
+            })
         });
         let mut candidates = Vec::new();
         let mut done = 0;
-        for (found, seconds) in fitted.into_iter().map_while(|found| found) {
+        for found in fitted.into_iter().map_while(|found| found) {
             done += 1;
-            candidates.extend(found.into_iter().map(|candidate| HiddenCandidate {
-                seconds,
-                ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
-            }));
+            candidates.extend(found);
         }
         (candidates, done)
     }

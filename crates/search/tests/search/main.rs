@@ -387,6 +387,46 @@ fn an_observer_that_breaks_off_ends_the_search() {
 }
 
 #[test]
+fn candidates_are_told_as_they_are_judged() {
+    let record = WienerSystem::default().generate(400, 9).expect("generates");
+    let split = Split::new(record.dataset(), SplitFractions::default()).expect("splits");
+    let told = std::sync::Mutex::new(Vec::new());
+    let observer = |progress: &Progress| {
+        if let Progress::Candidate(candidate) = progress {
+            told.lock().expect("unharmed").push(candidate.clone());
+        }
+        std::ops::ControlFlow::Continue(())
+    };
+    let config = SearchConfig {
+        rounds: 4,
+        ..SearchConfig::default()
+    };
+    let found = search(record.dataset(), &split, &config, &watched(&observer)).expect("a model");
+    let told = told.into_inner().expect("unharmed");
+    // All but means of several, which are made of candidates when everything was judged.
+    let alone = found
+        .info
+        .candidates
+        .iter()
+        .filter(|row| !row.name.starts_with("mean of"));
+    for row in alone {
+        let last = told.iter().rev().find(|candidate| candidate.name == row.name);
+        let last = last.unwrap_or_else(|| panic!("{} was not told", row.name));
+        assert_eq!((last.model, last.parameters), (row.model, row.parameters));
+        if let Some(score) = row.score {
+            assert!(
+                last.is_whole && last.error.to_bits() == score.to_bits(),
+                "{last:?} {score}"
+            );
+        }
+    }
+    let kinds = |model: ModelKind| told.iter().any(|candidate| candidate.model == model);
+    assert!(kinds(ModelKind::Arx) && kinds(ModelKind::Inode) && kinds(ModelKind::Iss));
+    let without = search(record.dataset(), &split, &config, &SearchOptions::default()).expect("a model");
+    assert_eq!(without.model, found.model, "who follows a search changes nothing");
+}
+
+#[test]
 fn a_band_that_was_not_searched_is_scaled_on_blocks() {
     let record = LinearSystem::default().generate(1200, 5).expect("a record");
     let dataset = record.dataset();

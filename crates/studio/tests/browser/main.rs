@@ -137,6 +137,203 @@ impl Session {
     }
 }
 
+/// Text that would be markup if anybody forgot to escape it.
+const HOSTILE: &str = "<img src=x onerror='document.body.dataset.harmed=1'> & \"more\"";
+
+/// Every view of an analysis, of two models.
+fn views(session: &mut Session) {
+    for (view, together) in [
+        ("errors", true),
+        ("steps", true),
+        ("frequency", true),
+        ("static", true),
+        ("linear", false),
+        ("width", false),
+        ("next", false),
+        ("elasticity", false),
+    ] {
+        session.click(&format!("[data-view={view}]"));
+        session
+            .tab
+            .wait(&format!("document.querySelector('#view').dataset.shown === '{view}'"));
+        let has_together = session
+            .tab
+            .evaluate("document.querySelector('#view > .analysis h3')?.textContent.includes('2 models') ?? false");
+        assert_eq!(has_together, together, "{view}");
+        // Linear models have no margins.
+        if view != "elasticity" {
+            session.painted("#view");
+        }
+        session.fits_its_window(view);
+        session.screenshot(&format!("view-{view}"));
+        session.is_labelled(view);
+    }
+    session.click("[data-view=simulation]");
+    session.painted("#overlay");
+}
+
+/// A pin, a note that tries to be more than text, the bin and back.
+fn remarks(session: &mut Session) {
+    session.click("[data-fit=\"oven-auto\"] .pin");
+    session
+        .tab
+        .wait("document.querySelector('#fits [data-fit]').dataset.fit === 'oven-auto'");
+    session.click("[data-fit=\"oven-auto\"] [title='Name and note of']");
+    session.set("dialog [name=note]", HOSTILE);
+    session.screenshot("note");
+    session.is_labelled("note");
+    session.click("#save-remark");
+    session
+        .tab
+        .wait("document.querySelector('[data-fit=\"oven-auto\"] .remark') !== null");
+    session.click("[data-fit=\"oven-arx\"] [title=Delete]");
+    session.tab.wait("document.querySelector('#bin') !== null");
+    assert_eq!(session.fit_names(), json!(["oven-auto"]));
+    session.screenshot("bin");
+    session.click("#bin [aria-label='Bring oven-arx back']");
+    session
+        .tab
+        .wait("document.querySelectorAll('#fits [data-fit]').length === 2");
+    assert_eq!(
+        session.tab.evaluate("document.body.dataset.harmed === undefined"),
+        true,
+        "a note is text"
+    );
+    session.painted("#overlay");
+}
+
+#[test]
+fn several_files_and_keys_instead_of_the_mouse() {
+    let Some(mut session) = Session::new() else {
+        return;
+    };
+    for (name, samples) in [("first.csv", 300), ("second.csv", 200)] {
+        let rows: Vec<String> = (0..samples).map(|k| format!("{},{}", k % 7, (k * k) % 11)).collect();
+        let file = session.folder.path().join(name);
+        std::fs::write(&file, format!("u,y\n{}\n", rows.join("\n"))).expect("written");
+        session.upload(&file);
+        session.tab.wait(&format!(
+            "document.querySelector('#record h2')?.textContent === '{name}'"
+        ));
+    }
+    session.click("[data-record=\"first.csv\"]");
+    session
+        .tab
+        .wait("document.querySelector('[data-file=\"second.csv\"]') !== null");
+    session.set("[data-file=\"second.csv\"]", "more");
+    session.set("[data-unit=y]", "°C");
+    session.set("[name=sample_time]", "0.25");
+    session.click("#use");
+    session.tab.wait(
+        "document.querySelector('#samples')?.textContent.startsWith('500 samples in 2 experiments, one every 0.25 s')",
+    );
+    session
+        .tab
+        .wait("[...document.querySelectorAll('#tracks h3')].some((title) => title.textContent === 'output y [°C]')");
+    session.painted("#tracks");
+    session.screenshot("experiments");
+    // A border by keys, the other as a number.
+    session
+        .tab
+        .evaluate("document.querySelector('[data-border=\"0\"]').focus()");
+    for kind in ["keyDown", "keyUp"] {
+        let key = json!({ "type": kind, "key": "ArrowLeft", "code": "ArrowLeft", "windowsVirtualKeyCode": 37 });
+        session.tab.call("Input.dispatchKeyEvent", key);
+    }
+    session
+        .tab
+        .wait("document.querySelector('#parts').textContent.startsWith('295 samples to train')");
+    session.set("[data-end=\"1\"]", "80");
+    session
+        .tab
+        .wait("document.querySelector('#parts').textContent.endsWith('100 to test.')");
+    session.restart();
+    session.click("[data-record=\"first.csv\"]");
+    session.tab.wait(
+        "document.querySelector('#parts')?.textContent === '295 samples to train, 105 to validate, 100 to test.'",
+    );
+    session
+        .tab
+        .wait("document.querySelector('#samples').textContent.includes('in 2 experiments')");
+}
+
+/// A million samples of two channels: panned with the mouse, frame by frame. Prints what it measured; promises only what no machine is too
+/// slow for.
+#[test]
+#[expect(clippy::print_stderr, reason = "measured times are for reading")]
+fn a_million_samples_are_panned() {
+    let Some(mut session) = Session::new() else {
+        return;
+    };
+    let samples: u32 = 1_000_000;
+    let mut text = String::from("u,y\n");
+    for k in 0..samples {
+        text += &format!("{},{}\n", k % 5, (k / 1000) % 97);
+    }
+    std::fs::write(session.folder.path().join("workspace/long.csv"), text).expect("written");
+    session
+        .tab
+        .wait("document.querySelector('[data-record=\"long.csv\"]') !== null");
+    session.click("[data-record=\"long.csv\"]");
+    session
+        .tab
+        .wait("document.querySelector('#tracks .plots')?.dataset.drawn === '0-1000000'");
+    let (left, top, width, height) = session.place("#tracks .u-over");
+    let middle = top + height / 2.0;
+    session
+        .tab
+        .drag((left + width * 0.4, middle), (left + width * 0.6, middle));
+    session
+        .tab
+        .wait("Number(document.querySelector('#tracks .plots').dataset.drawn.split('-')[0]) > 300000");
+    let points = session
+        .tab
+        .evaluate("Math.max(...[...document.querySelectorAll('#tracks canvas')].map((canvas) => canvas.width))");
+    assert!(points.as_u64() > Some(500));
+    session.tab.evaluate(
+        "window.frames_ = []; (function note(before) { requestAnimationFrame((now) => { window.frames_.push(now - before); note(now); }); })(performance.now())",
+    );
+    let event = |kind: &str, x: f64, buttons: u32| json!({ "type": kind, "x": x, "y": middle, "button": "left", "buttons": buttons, "modifiers": 8, "clickCount": 1 });
+    let start = left + width * 0.9;
+    session
+        .tab
+        .call("Input.dispatchMouseEvent", event("mouseMoved", start, 0));
+    session
+        .tab
+        .call("Input.dispatchMouseEvent", event("mousePressed", start, 1));
+    for step in 0..120 {
+        let x = start - f64::from(step) * width * 0.005;
+        session.tab.call("Input.dispatchMouseEvent", event("mouseMoved", x, 1));
+    }
+    session.tab.call(
+        "Input.dispatchMouseEvent",
+        event("mouseReleased", left + width * 0.3, 0),
+    );
+    let found = session.tab.evaluate(
+        "(() => { const all = window.frames_.slice(1).sort((a, b) => a - b); return [all.length, all[Math.floor(all.length / 2)], all[Math.floor(0.95 * all.length)], all[all.length - 1]]; })()",
+    );
+    let number = |index: usize| found[index].as_f64().expect("a number");
+    session
+        .tab
+        .wait("Number(document.querySelector('#tracks .plots').dataset.drawn.split('-')[0]) > 500000");
+    session.painted("#tracks");
+    let memory = std::fs::read_to_string("/proc/self/status").ok();
+    let memory = memory
+        .as_deref()
+        .and_then(|text| text.lines().find(|line| line.starts_with("VmHWM")));
+    eprintln!(
+        "{} frames while panning: median {:.1} ms, 95 % within {:.1} ms, longest {:.1} ms; server and test {}",
+        number(0),
+        number(1),
+        number(2),
+        number(3),
+        memory.unwrap_or("memory not known here")
+    );
+    assert!(number(0) > 30.0, "frames were drawn: {found}");
+    let peak = memory.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    assert!(peak.is_none_or(|kilobytes| kilobytes < 500_000), "{memory:?}");
+}
+
 #[test]
 fn from_a_recording_to_c_code() {
     let Some(mut session) = Session::new() else {
@@ -216,6 +413,9 @@ fn from_a_recording_to_c_code() {
     session
         .tab
         .wait("document.querySelector('[data-job=\"oven-auto\"][data-status=running]') !== null");
+    session
+        .tab
+        .wait("document.querySelectorAll('.candidates tbody tr').length > 2");
     session.screenshot("fit");
     session.is_labelled("fit");
     session
@@ -233,6 +433,8 @@ fn from_a_recording_to_c_code() {
         .wait("document.querySelector('#overlay .plots')?.dataset.drawn !== undefined");
     session.screenshot("compare");
     session.is_labelled("compare");
+    views(&mut session);
+    remarks(&mut session);
 
     session.click("#tab-whatif");
     session
@@ -280,6 +482,15 @@ fn from_a_recording_to_c_code() {
     session
         .tab
         .wait("document.querySelectorAll('#fits [data-fit]').length === 2");
+    assert_eq!(
+        session.fit_names(),
+        json!(["oven-auto", "oven-arx"]),
+        "the pin is remembered"
+    );
+    let note = session
+        .tab
+        .evaluate("document.querySelector('[data-fit=\"oven-auto\"] .remark').textContent");
+    assert_eq!(note, HOSTILE);
     session.click("#tab-fit");
     session
         .tab

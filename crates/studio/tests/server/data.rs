@@ -99,6 +99,71 @@ fn a_choice_that_cannot_be_is_refused_with_its_reason() {
 }
 
 #[test]
+fn several_files_are_one_record_with_units_and_a_test_of_its_own() {
+    let mut opened = Opened::new();
+    for (name, samples) in [("a.csv", 300), ("b.csv", 200), ("c.csv", 100)] {
+        opened.put(&format!("/api/data/{name}"), csv(samples).as_bytes());
+    }
+    let wish = json!({
+        "options": { "inputs": ["valve"], "outputs": ["level"], "sample_time": 0.5, "time": "", "units": [["valve", "%"]] },
+        "split": "0.5,0.5,0", "more": ["b.csv"], "test": ["c.csv"],
+    });
+    let answer = opened.post("/api/data/a.csv/choice", &wish);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    opened.restart();
+    let view = opened.get("/api/data/a.csv").json();
+    let summary = &view["summary"];
+    let samples: Vec<(u64, bool)> = summary["experiments"]
+        .as_array()
+        .expect("experiments")
+        .iter()
+        .map(|found| (found["samples"].as_u64().expect("a number"), found["test"] == true))
+        .collect();
+    assert_eq!(samples, [(300, false), (200, false), (100, true)]);
+    assert_eq!(summary["split"]["train"], json!([[0, 150], [300, 400]]));
+    assert_eq!(summary["split"]["test"], json!([[500, 600]]));
+    assert_eq!(
+        (&summary["channels"][0]["unit"], &summary["sample_time"]),
+        (&json!("%"), &json!(0.5))
+    );
+    let series = opened.get("/api/data/a.csv/series?pixels=2000").json();
+    assert_eq!(series["samples"], 600);
+
+    // A fit over all of them, and the words that repeat it.
+    let order =
+        json!({ "data": "a.csv", "name": "all", "settings": { "model": "arx", "preset": "paper", "lags": "1,1,1" } });
+    assert_eq!(opened.post("/api/jobs", &order).status, 201);
+    opened.wait("all", "done");
+    let words = opened.get("/api/fits/all/words").json();
+    let line = words["command_line"][0].as_str().expect("a line");
+    for part in ["a.csv", "b.csv", "--test", "c.csv", "--unit 'valve=%'"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let python = words["python"].as_str().expect("text");
+    assert!(
+        python.contains("units={\"valve\":\"%\"}") && python.contains("model.metrics(test)"),
+        "{python}"
+    );
+
+    let refused = |more: Value| {
+        let answer = opened.post("/api/data/a.csv/choice", &json!({ "more": more }));
+        assert!((400..500).contains(&answer.status), "{answer:?}");
+        answer.json()["error"].as_str().expect("a reason").to_owned()
+    };
+    assert!(refused(json!(["a.csv"])).contains("twice"));
+    assert!(refused(json!(["../c.csv"])).contains("../c.csv"));
+    assert!(refused(json!(["absent.csv"])).contains("absent.csv"));
+    // A file that is gone is named, and the record can be chosen anew.
+    std::fs::remove_file(opened.path("b.csv")).expect("removed");
+    let view = opened.get("/api/data/a.csv").json();
+    assert!(
+        view["problem"]["message"].as_str().expect("a reason").contains("b.csv"),
+        "{view}"
+    );
+    assert_eq!(view["columns"], json!(["time", "valve", "level [m]"]));
+}
+
+#[test]
 fn a_million_samples_are_shown_by_their_extremes() {
     let opened = Opened::new();
     let samples = 1_000_000;

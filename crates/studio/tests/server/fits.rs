@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::client::{Opened, csv};
 
-fn order(opened: &Opened, body: &Value) -> String {
+pub(crate) fn order(opened: &Opened, body: &Value) -> String {
     let answer = opened.post("/api/jobs", body);
     assert_eq!(answer.status, 201, "{answer:?}");
     answer.json()["name"].as_str().expect("a name").to_owned()
 }
 
-fn arx(opened: &Opened) -> String {
+pub(crate) fn arx(opened: &Opened) -> String {
     let name = order(
         opened,
         &json!({ "data": "hair-dryer", "settings": { "model": "arx", "preset": "paper", "lags": "2,2,3" } }),
@@ -311,4 +311,49 @@ fn files_and_words_to_take_away() {
         "{python}"
     );
     assert_eq!(opened.get(&format!("/fits/{name}/download/cake")).status, 404);
+}
+
+#[test]
+fn candidates_of_a_search_are_told_as_they_are_judged() {
+    let opened = Opened::new();
+    order(
+        &opened,
+        &json!({ "data": "hair-dryer", "name": "found", "budget": 4.0 }),
+    );
+    let begun = Instant::now();
+    let mut seen: Vec<usize> = Vec::new();
+    let last = loop {
+        let jobs = opened.get("/api/jobs").json();
+        let live = &jobs["live"];
+        let judged = live["judged"].as_u64().unwrap_or(0) as usize;
+        if judged > 0 && seen.last().is_none_or(|before| *before < judged) {
+            seen.push(judged);
+            let rows = live["candidates"].as_array().expect("rows");
+            let errors: Vec<f64> = rows
+                .iter()
+                .filter(|row| row["whole"] == true)
+                .filter_map(|row| row["error"].as_f64())
+                .collect();
+            assert!(errors.is_sorted(), "the best first: {errors:?}");
+            let best = live["bests"]
+                .as_array()
+                .expect("a curve")
+                .last()
+                .expect("a best")
+                .clone();
+            assert_eq!(best[1].as_f64(), errors.first().copied());
+            assert!(rows[0]["parameters"].as_u64() > Some(0) && rows[0]["model"].is_string());
+        }
+        if seen.len() > 1 && live["seconds_left"].is_number() {
+            break live.clone();
+        }
+        assert!(begun.elapsed().as_secs() < 60, "the table does not grow: {live}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert!(last["seconds_left"].as_f64() < Some(4.0));
+    opened.wait("found", "done");
+    // Those that were told are those of the report.
+    let table = std::fs::read_to_string(opened.path("found").join("candidates.csv")).expect("a table");
+    let name = last["candidates"][0]["name"].as_str().expect("a name");
+    assert!(table.contains(name), "{name}: {table}");
 }

@@ -1,0 +1,95 @@
+//! How recordings are read and split: what users chose, and what the library is asked for.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use intervalid_data::{Channel, Dataset, ReadOptions, known_dataset};
+use intervalid_workflow::RecordRequest;
+use serde::{Deserialize, Serialize};
+
+use crate::api_error::{ApiError, ApiResult};
+use crate::app::App;
+use crate::cache::stamp;
+
+/// More files than this are for the command line.
+const MOST_FILES: usize = 100;
+
+/// How a recording is read and split.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Choice {
+    pub(crate) options: ReadOptions,
+    /// Shares of the parts as text such as `0.6,0.1,0.3`; those that `fit` takes by default where there is none.
+    pub(crate) split: Option<String>,
+    /// Further files of the workspace, each an experiment of the same record.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) more: Vec<String>,
+    /// Files that are the test part as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) test: Vec<String>,
+}
+
+impl Choice {
+    /// The same with the columns of a model.
+    pub(crate) fn with_channels(&self, inputs: &[Channel], outputs: &[Channel]) -> Self {
+        let names = |channels: &[Channel]| Some(channels.iter().map(|channel| channel.name.clone()).collect());
+        let mut choice = self.clone();
+        choice.options.inputs = names(inputs);
+        choice.options.outputs = names(outputs);
+        choice
+    }
+}
+
+impl App {
+    /// The choice that was made, if one was.
+    pub(crate) fn stored_choice(&self, id: &str) -> Option<Choice> {
+        self.store.read(|kept| kept.choices.get(id).cloned())
+    }
+
+    /// What `fit` would be given to read the recording.
+    pub(crate) fn request(&self, id: &str, choice: &Choice) -> ApiResult<RecordRequest> {
+        if choice.more.len() + choice.test.len() >= MOST_FILES {
+            return Err(ApiError::bad(format!(
+                "{} files: expected at most {MOST_FILES} for one record",
+                1 + choice.more.len() + choice.test.len()
+            )));
+        }
+        let mut named = vec![id];
+        for other in choice.more.iter().chain(&choice.test) {
+            if named.contains(&other.as_str()) {
+                return Err(ApiError::bad(format!(
+                    "{other} was named twice: a file has one place in a record"
+                )));
+            }
+            named.push(other);
+        }
+        let is_built_in = known_dataset(id).is_some_and(|known| known.is_built_in());
+        let file = |name: &String| -> ApiResult<String> {
+            self.workspace.record(name)?;
+            Ok(format!("{}/{name}", self.workspace.text()))
+        };
+        let files = |names: &[String]| names.iter().map(file).collect::<ApiResult<Vec<_>>>();
+        let mut data = match is_built_in {
+            true => vec![id.to_owned()],
+            false => vec![file(&id.to_owned())?],
+        };
+        data.extend(files(&choice.more)?);
+        let split = choice.split.as_deref().map(str::parse).transpose()?;
+        let request = RecordRequest::new(data, self.data_dir.clone(), choice.options.clone(), split);
+        Ok(request.with_test(files(&choice.test)?))
+    }
+
+    /// The recording, read now or a moment ago.
+    pub(crate) fn dataset(&self, request: &RecordRequest) -> ApiResult<Arc<Dataset>> {
+        let key = record_key(request);
+        Ok(self.caches.records.get(&key, || request.load())?)
+    }
+}
+
+/// Changes with the files and with how they are read.
+pub(crate) fn record_key(request: &RecordRequest) -> String {
+    let files = request.data().iter().chain(request.test());
+    let files: Vec<String> = files.map(|file| stamp(Path::new(file))).collect();
+    let options = serde_json::to_string(request.options()).unwrap_or_default();
+    format!("{}|{options}", files.join("|"))
+}
