@@ -306,7 +306,9 @@ impl From<WorkflowError> for Failure {
             WorkflowError::Interrupted { epochs } => {
                 Self::run(anyhow::anyhow!("interrupted after {}", count(epochs, "epoch")))
             }
-            WorkflowError::Cancelled { .. } | WorkflowError::Write(_) => Self::run(error),
+            WorkflowError::Cancelled { .. }
+            | WorkflowError::Write(_)
+            | WorkflowError::Search(SearchError::JournalFile { .. }) => Self::run(error),
             _ => Self::input(error),
         };
         Self { hint, ..failure }
@@ -445,6 +447,10 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         },
         FileProblem::MissingSample { .. } | FileProblem::BlankLine { .. } => {
             "--missing split starts a new experiment after each gap".to_owned()
+        }
+        FileProblem::GapNotFilled { .. } => {
+            "--fill-gaps N fills gaps of up to N samples; --missing split starts a new experiment after longer ones"
+                .to_owned()
         }
         FileProblem::TooManyValues { found, .. } | FileProblem::Expansion { values: found, .. } => {
             format!("if the file is meant to hold as many, read it with --max-samples {found}")

@@ -41,6 +41,7 @@ mod levinson;
 mod load;
 mod normal;
 mod normalise;
+mod prepare;
 mod quote_csv;
 mod read;
 mod regressor;
@@ -64,6 +65,7 @@ pub use lags::{InitialState, Lags};
 pub use load::{DATA_DIR_VARIABLE, available_names, columns, load};
 pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
+pub use prepare::{ClipSpikes, Line, Preparation, Trend};
 pub use quote_csv::quote_csv;
 pub use read::{
     Decimal, EXTENSIONS, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable, is_time_name, read,

@@ -194,6 +194,20 @@ pub enum FileProblem {
         /// Column name.
         column: String,
     },
+    /// A gap that is longer than those that are filled, or has one side only.
+    #[error(
+        "{position}, column '{}': missing sample in a gap that is not filled: expected at most {most} in a row, with a sample before \
+         and after",
+        display_name(column)
+    )]
+    GapNotFilled {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// Samples that may be missing in a row.
+        most: usize,
+    },
     /// An empty experiment label.
     #[error("{position}: the experiment label is empty: expected a name or number")]
     NoExperimentLabel {
@@ -461,6 +475,7 @@ impl FileProblem {
             Self::NotANumber { position, .. }
             | Self::NonFiniteCell { position, .. }
             | Self::MissingSample { position, .. }
+            | Self::GapNotFilled { position, .. }
             | Self::NoExperimentLabel { position }
             | Self::ExperimentReappears { position, .. }
             | Self::NotATime { position, .. }

@@ -90,6 +90,8 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
             table.time = None;
         }
         let column = table.time.as_ref().map(|time| time.name.clone()).unwrap_or_default();
+        let names: Vec<&str> = selection.channels().map(|index| header.full[index].as_str()).collect();
+        table.fill(&file, &names, options)?;
         let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), options)?;
         pieces.agree(&file, &column, &mut sample_time)?;
         experiments.extend(pieces.experiments);
@@ -100,7 +102,8 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     };
     let name = options.name.clone().unwrap_or(stem);
     let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
-    dataset.with_warnings(warnings).with_units_by_name(&options.units)
+    let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
+    options.prepare.apply(dataset)
 }
 
 /// All files have the channels of the first, in the units that both name.
