@@ -29,7 +29,12 @@ fn json(folder: &Folder, arguments: &[&str]) -> Value {
 
 fn refusal(folder: &Folder, arguments: &[&str]) -> String {
     let output = folder.run(arguments);
-    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(2),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -42,7 +47,9 @@ fn a_trend_is_taken_out_and_put_back() {
     let folder = Folder::new();
     folder.write("my.csv", drifting(400));
     let fit = |name: &str, more: &[&str]| {
-        let start = ["fit", "my.csv", "--model", "arx", "--lags", "1,0,1", "--preset", "paper", "--json", "--out", name];
+        let start = [
+            "fit", "my.csv", "--model", "arx", "--lags", "1,0,1", "--preset", "paper", "--json", "--out", name,
+        ];
         json(&folder, &[&start, more].concat())
     };
     let plain = fit("plain", &[]);
@@ -50,7 +57,10 @@ fn a_trend_is_taken_out_and_put_back() {
     assert!(rmse(&level) < 0.5 * rmse(&plain), "{} {}", rmse(&level), rmse(&plain));
     assert!(plain.get("preparation").is_none());
     let words = level["preparation"][0].as_str().expect("a sentence");
-    assert!(words.starts_with("A straight line") && words.contains("y (+"), "{words}");
+    assert!(
+        words.starts_with("A straight line") && words.contains("y (+"),
+        "{words}"
+    );
 
     // Predictions are in the units of the file, and those of the fit come again to the bit.
     let predictions = std::fs::read_to_string(folder.path().join("level/predictions.csv")).expect("written");
@@ -66,7 +76,18 @@ fn a_trend_is_taken_out_and_put_back() {
     assert_eq!(String::from_utf8_lossy(&again.stdout), predictions);
     let config = std::fs::read_to_string(folder.path().join("level/config.toml")).expect("written");
     assert!(config.contains("detrend = [\"y\"]"), "{config}");
-    let repeated = json(&folder, &["fit", "my.csv", "--config", "level/config.toml", "--out", "again", "--json"]);
+    let repeated = json(
+        &folder,
+        &[
+            "fit",
+            "my.csv",
+            "--config",
+            "level/config.toml",
+            "--out",
+            "again",
+            "--json",
+        ],
+    );
     assert_eq!(repeated["test"], level["test"]);
 
     // Whatever else has a model and data: they know about the trend.
@@ -82,15 +103,19 @@ fn a_trend_is_taken_out_and_put_back() {
     ] {
         let output = folder.run(command);
         let failed = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {failed}");
+        // Three: the model did its work, and is found wanting.
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{command:?}: {failed}");
     }
     let evaluated = json(&folder, &["evaluate", "level", "my.csv", "--part", "test", "--json"]);
-    assert_eq!(evaluated["metrics"]["rmse"], level["test"]["rmse"]);
+    assert_eq!(evaluated["rmse"], level["test"]["rmse"]);
 
     // A step has no clock.
     let refused = refusal(&folder, &["export", "level", "--to", "c", "--out", "step.c"]);
     assert!(refused.contains("trend goes by the clock"), "{refused}");
-    let refused = refusal(&folder, &["fit", "my.csv", "--model", "arx", "--detrend", "x", "--out", "no"]);
+    let refused = refusal(
+        &folder,
+        &["fit", "my.csv", "--model", "arx", "--detrend", "x", "--out", "no"],
+    );
     assert!(refused.contains("no channel 'x'"), "{refused}");
     let shown = json(&folder, &["data", "show", "my.csv", "--detrend", "y", "--json"]);
     assert_eq!(shown["preparation"], level["preparation"]);
@@ -124,17 +149,34 @@ fn gaps_spikes_and_fast_samples_are_dealt_with_and_told() {
     assert_eq!(fit["preparation"].as_array().map(Vec::len), Some(3));
     // The model does the same to the file as it is, and rows lead back to it.
     let evaluated = json(&folder, &["evaluate", "fit", "my.csv", "--part", "test", "--json"]);
-    assert_eq!(evaluated["metrics"]["rmse"], fit["test"]["rmse"]);
+    assert_eq!(evaluated["rmse"], fit["test"]["rmse"]);
     let predictions = std::fs::read_to_string(folder.path().join("fit/predictions.csv")).expect("written");
     let rows: Vec<u64> = predictions
         .lines()
         .skip(1)
         .filter_map(|line| line.split(',').next_back()?.parse().ok())
         .collect();
-    assert!(predictions.lines().next().is_some_and(|header| header.ends_with(",row")), "{predictions}");
+    assert!(
+        predictions
+            .lines()
+            .next()
+            .is_some_and(|header| header.ends_with(",row")),
+        "{predictions}"
+    );
     assert_eq!(rows.last(), Some(&600), "of 601 lines the last but one");
     assert!(rows.windows(2).all(|pair| pair[1] == pair[0] + 2), "{rows:?}");
-    let repeated = json(&folder, &["fit", "my.csv", "--config", "fit/config.toml", "--out", "again", "--json"]);
+    let repeated = json(
+        &folder,
+        &[
+            "fit",
+            "my.csv",
+            "--config",
+            "fit/config.toml",
+            "--out",
+            "again",
+            "--json",
+        ],
+    );
     assert_eq!(repeated["test"], fit["test"]);
     let refused = refusal(&folder, &["export", "fit", "--to", "onnx", "--out", "step.onnx"]);
     assert!(refused.contains("filtered and thinned out"), "{refused}");
@@ -153,11 +195,18 @@ fn gaps_spikes_and_fast_samples_are_dealt_with_and_told() {
 #[test]
 fn what_cannot_be_prepared_is_refused() {
     let folder = Folder::new();
-    let text = table(300, |k, y| if (60..64).contains(&k) { String::new() } else { format!("{y:.4}") });
+    let text = table(300, |k, y| {
+        if (60..64).contains(&k) {
+            String::new()
+        } else {
+            format!("{y:.4}")
+        }
+    });
     folder.write("my.csv", text);
     let refused = refusal(&folder, &["data", "show", "my.csv", "--fill-gaps", "3"]);
     assert!(
-        refused.contains("line 62, column 'y': missing sample in a gap that is not filled: expected at most 3 in a row"),
+        refused
+            .contains("line 62, column 'y': missing sample in a gap that is not filled: expected at most 3 in a row"),
         "{refused}"
     );
     for (option, value, part) in [

@@ -8,7 +8,15 @@ use crate::support::{Folder, csv, plain};
 
 /// A short search for a model with hidden states.
 const SEARCH: [&str; 9] = [
-    "fit", "my.csv", "--config", "search.toml", "--threads", "2", "--json", "--out", "fit",
+    "fit",
+    "my.csv",
+    "--config",
+    "search.toml",
+    "--threads",
+    "2",
+    "--json",
+    "--out",
+    "fit",
 ];
 
 fn folder() -> Folder {
@@ -31,7 +39,11 @@ fn work(output: &Output) -> f64 {
 fn a_search_that_is_killed_goes_on_to_the_same_bytes() {
     let whole = folder();
     let finished = whole.run(&SEARCH);
-    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
+    assert!(
+        finished.status.success(),
+        "{}",
+        String::from_utf8_lossy(&finished.stderr)
+    );
     assert!(!whole.path().join("fit/checkpoint.search").exists());
 
     let killed = folder();
@@ -40,7 +52,10 @@ fn a_search_that_is_killed_goes_on_to_the_same_bytes() {
     // Ended in the middle of its work, three times, each time later.
     for operation in ["8", "9", "11"] {
         let mut command = killed.command(&SEARCH);
-        let output = command.env("INTERVALID_FAULT", format!("kill:{operation}")).output().expect("runs");
+        let output = command
+            .env("INTERVALID_FAULT", format!("kill:{operation}"))
+            .output()
+            .expect("runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains("injected fault"), "{said}");
         let length = journal.metadata().map_or(0, |metadata| metadata.len());

@@ -70,7 +70,7 @@ pub enum FileProblem {
         problem: String,
     },
     /// A MATLAB file in the HDF5-based format.
-    #[error("this is a MATLAB v7.3 (HDF5) file, expected v5 to v7: save it in MATLAB with save(..., '-v7')")]
+    #[error("this is a MATLAB v7.3 (HDF5) file, expected v5 to v7 here: save it in MATLAB with save(..., '-v7')")]
     MatVersion,
     /// A file without content.
     #[error("the file is empty, expected a header row and samples")]

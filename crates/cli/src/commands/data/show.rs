@@ -185,7 +185,9 @@ fn channel(summary: ChannelSummary) -> ChannelReport {
 }
 
 fn dead_times(dataset: &Dataset, split: &Split) -> Result<Vec<DeadTimeReport>, DataError> {
-    let estimates = estimate_dead_time(dataset, &split.train, &DeadTimeConfig::default())?;
+    // The same samples that a search looks at, so that both say the same.
+    let known = split.train.followed_by(&split.validation);
+    let estimates = estimate_dead_time(dataset, &known, &DeadTimeConfig::default())?;
     let named = estimates.into_iter().map(|estimate| DeadTimeReport {
         input: dataset.inputs()[estimate.input].name.clone(),
         output: dataset.outputs()[estimate.output].name.clone(),
@@ -312,10 +314,10 @@ fn print_dead_time(report: &Report, output: &Output) -> Result<(), Failure> {
     let Some(pairs) = report.dead_time.as_ref().filter(|pairs| !pairs.is_empty()) else {
         return Ok(());
     };
-    output.heading("\nDead time (first delay at which the output answers the input, training part)")?;
+    output.heading("\nDead time (first delay at which the output answers the input, training and validation part)")?;
     for pair in pairs {
         let found = match (pair.delay, report.sample_time) {
-            (Some(0), _) => "none".to_owned(),
+            (Some(0), _) => "without delay".to_owned(),
             (Some(delay), Some(seconds)) => {
                 let time = significant(delay as f64 * seconds, 3);
                 format!("{} ({time} s)", count(delay, "sample"))
