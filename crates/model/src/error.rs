@@ -158,7 +158,7 @@ pub enum ModelError {
 
     /// A record that was not prepared as the model's own.
     #[error(
-        "the record was not prepared as the model's own: expected {}; found {}",
+        "the record was not prepared as the model's own: expected '{}', found '{}'",
         or_nothing(expected),
         or_nothing(found)
     )]

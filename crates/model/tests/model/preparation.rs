@@ -26,7 +26,9 @@ fn fit(dataset: &Dataset, split: &Split) -> Model {
         config.model = ModelKind::Arx;
         config.lags = Lags { nx: 1, nd: 0, ny: 1 };
     });
-    Model::fit(dataset, split, &config, FitOptions::default()).expect("fits").0
+    Model::fit(dataset, split, &config, FitOptions::default())
+        .expect("fits")
+        .0
 }
 
 #[test]
@@ -35,17 +37,25 @@ fn a_model_with_a_trend_is_the_model_without_it_on_levelled_data() {
     let split = Split::new(&dataset, SplitFractions::default()).expect("parts");
     let trend = Trend::fit(&dataset, &split.train, &["y"]).expect("fits");
     let level = trend.remove(&dataset);
-    let bare = fit(&level, &split).with_region(&level, &split.train).expect("knows its region");
+    let bare = fit(&level, &split)
+        .with_region(&level, &split.train)
+        .expect("knows its region");
     let bare = bare.with_horizons(&level, &split.train).expect("learns");
     let model = bare.clone().with_trend(Some(trend.clone())).expect("of one output");
     assert_eq!(model.bare(), bare);
-    assert_ne!(model.fingerprint().expect("hashes"), bare.fingerprint().expect("hashes"));
+    assert_ne!(
+        model.fingerprint().expect("hashes"),
+        bare.fingerprint().expect("hashes")
+    );
     // To the bit through a file.
     let bytes = model.to_bytes().expect("writes");
     assert_eq!(Model::from_bytes(bytes).expect("reads"), model);
 
     let pairs = [
-        (model.simulate(&dataset, &split.test), bare.simulate(&level, &split.test)),
+        (
+            model.simulate(&dataset, &split.test),
+            bare.simulate(&level, &split.test),
+        ),
         (
             model.predict_ahead(&dataset, &split.test, 3),
             bare.predict_ahead(&level, &split.test, 3),
@@ -56,8 +66,14 @@ fn a_model_with_a_trend_is_the_model_without_it_on_levelled_data() {
         for (one, other) in with.iter().zip(&without) {
             for step in 0..one.len() {
                 let added = trend.output_at(&dataset, one.experiment, 0, one.first + step);
-                assert!((one.centre[0][step] - other.centre[0][step] - added).abs() < 1e-9, "{step}");
-                assert!((one.upper[0][step] - other.upper[0][step] - added).abs() < 1e-9, "{step}");
+                assert!(
+                    (one.centre[0][step] - other.centre[0][step] - added).abs() < 1e-9,
+                    "{step}"
+                );
+                assert!(
+                    (one.upper[0][step] - other.upper[0][step] - added).abs() < 1e-9,
+                    "{step}"
+                );
             }
         }
     }
@@ -82,15 +98,20 @@ fn data_that_were_not_prepared_alike_are_refused() {
     let dataset = thinned.apply(recorded.clone()).expect("applies");
     let split = Split::new(&dataset, SplitFractions::default()).expect("parts");
     let model = fit(&dataset, &split);
-    let refused = model.simulate(&recorded, &Part::whole(&recorded)).expect_err("every sample");
+    let refused = model
+        .simulate(&recorded, &Part::whole(&recorded))
+        .expect_err("every sample");
     assert_eq!(
         refused.to_string(),
-        "the record was not prepared as the model's own: expected One sample in 2 is kept, after a low-pass filter without delay; \
-         found nothing done to it"
+        "the record was not prepared as the model's own: expected 'One sample in 2 is kept, after a low-pass filter without \
+         delay', found 'nothing done to it'"
     );
     let prepared = model.prepare(recorded).expect("prepares");
     assert_eq!(prepared, dataset);
     assert_eq!(model.prepare(prepared).expect("is prepared"), dataset);
     let bytes = model.to_bytes().expect("writes");
-    assert_eq!(Model::from_bytes(bytes).expect("reads").interface().preparation, thinned);
+    assert_eq!(
+        Model::from_bytes(bytes).expect("reads").interface().preparation,
+        thinned
+    );
 }

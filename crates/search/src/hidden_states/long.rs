@@ -279,7 +279,12 @@ impl LongSearch {
         let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
         let config = descent(candidate.recipe.weight_penalty, MORE_STEPS);
         let start = candidate.members[0][0].clone();
-        let key = || format!("long {:?} from {:?}, dead time {dead_time}", candidate.recipe, candidate.members[0][0]);
+        let key = || {
+            format!(
+                "long {:?} from {:?}, dead time {dead_time}",
+                candidate.recipe, candidate.members[0][0]
+            )
+        };
         let fitted = budget.once("networks", key, || {
             let (mut is_cut, mut worked) = (false, 0.0);
             let found = descend(start, runs, &self.fitted, config, |_, _| {
