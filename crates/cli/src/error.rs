@@ -329,6 +329,8 @@ impl From<ModelError> for Failure {
             ModelError::Channels { .. }
             | ModelError::Format { .. }
             | ModelError::NotStepwise { .. }
+            | ModelError::Preparation { .. }
+            | ModelError::PreparedStep { .. }
             | ModelError::TooFewSamples { .. } => Self::input(error),
             ModelError::NoSuchLevel { reach: None, .. } => Self::input(error).with_hint(
                 "models that this version fits with the preset auto or with --calibrate store bands from 10 to 99 %: fit it again",

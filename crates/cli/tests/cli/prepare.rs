@@ -94,7 +94,6 @@ fn a_trend_is_taken_out_and_put_back() {
     for command in [
         ["predict", "level", "my.csv", "--horizon", "3"].as_slice(),
         &["predict", "level", "my.csv", "--online"],
-        &["recalibrate", "level", "my.csv", "--out", "renewed.safetensors"],
         &["monitor", "level", "my.csv"],
         &["update", "level", "my.csv", "--out", "updated"],
         &["explain", "level"],

@@ -46,10 +46,10 @@ pub(crate) fn fill_gaps(columns: &mut [Vec<f64>], runs: &[Range<usize>], most: u
 fn fill(column: &mut [f64], before: usize, after: usize) {
     let (from, to) = (column[before], column[after]);
     let steps = (after - before) as f64;
-    for row in before + 1..after {
-        let share = (row - before) as f64 / steps;
+    for (step, value) in column[before + 1..after].iter_mut().enumerate() {
+        let share = (step + 1) as f64 / steps;
         // In this form a line between huge values of opposite sign does not overflow.
-        column[row] = from * (1.0 - share) + to * share;
+        *value = from * (1.0 - share) + to * share;
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct DataView {
     pub(crate) parts: Vec<(String, usize)>,
     pub(crate) warnings: Vec<String>,
     /// What is done to recordings first, a sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub(crate) preparation: Vec<String>,
 }
 
