@@ -18,7 +18,7 @@ pub(crate) type Sample = Vec<[f64; 3]>;
 
 /// The model after its inputs have been those of the point for long, and what it says there.
 pub(crate) fn at_rest(model: &Model, point: &OperatingPoint, scales: &[Scale]) -> Result<(Simulator, Sample)> {
-    let mut simulator = Simulator::new(model)?;
+    let mut simulator = Simulator::new(&model.bare())?;
     let needs = simulator.needs();
     let inputs = point.inputs.repeat(needs.inputs.max(needs.least_inputs));
     let outputs = point.outputs.repeat(needs.outputs);

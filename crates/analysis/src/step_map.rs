@@ -63,7 +63,7 @@ impl StepMap {
     /// # Errors
     /// If the model cannot run step by step: the Bayesian, dropout and deep-ensemble baselines.
     pub fn new(model: &Model) -> Result<Self> {
-        let program = StepProgram::new(model)?;
+        let program = StepProgram::new(&model.bare())?;
         Ok(Self::read(program, &mut centre))
     }
 

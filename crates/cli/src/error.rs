@@ -306,7 +306,9 @@ impl From<WorkflowError> for Failure {
             WorkflowError::Interrupted { epochs } => {
                 Self::run(anyhow::anyhow!("interrupted after {}", count(epochs, "epoch")))
             }
-            WorkflowError::Cancelled { .. } | WorkflowError::Write(_) => Self::run(error),
+            WorkflowError::Cancelled { .. }
+            | WorkflowError::Write(_)
+            | WorkflowError::Search(SearchError::JournalFile { .. }) => Self::run(error),
             _ => Self::input(error),
         };
         Self { hint, ..failure }
@@ -327,6 +329,8 @@ impl From<ModelError> for Failure {
             ModelError::Channels { .. }
             | ModelError::Format { .. }
             | ModelError::NotStepwise { .. }
+            | ModelError::Preparation { .. }
+            | ModelError::PreparedStep { .. }
             | ModelError::TooFewSamples { .. } => Self::input(error),
             ModelError::NoSuchLevel { reach: None, .. } => Self::input(error).with_hint(
                 "models that this version fits with the preset auto or with --calibrate store bands from 10 to 99 %: fit it again",
@@ -445,6 +449,10 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         },
         FileProblem::MissingSample { .. } | FileProblem::BlankLine { .. } => {
             "--missing split starts a new experiment after each gap".to_owned()
+        }
+        FileProblem::GapNotFilled { .. } => {
+            "--fill-gaps N fills gaps of up to N samples; --missing split starts a new experiment after longer ones"
+                .to_owned()
         }
         FileProblem::TooManyValues { found, .. } | FileProblem::Expansion { values: found, .. } => {
             format!("if the file is meant to hold as many, read it with --max-samples {found}")

@@ -54,6 +54,7 @@ pub(crate) fn settings(args: &FitArgs) -> Settings {
         levels,
         output_range: (!args.output_range.is_empty())
             .then(|| OutputRanges(args.output_range.iter().cloned().collect())),
+        detrend: args.prepare.detrend.as_deref().map(column_names),
         lags: args.lags.map(Into::into),
         hidden: args.hidden.clone(),
         states: args.states,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::describe::Warning;
 use crate::error::DataError;
+use crate::prepare::{Preparation, fill_gaps};
 use crate::read::{Position, closest, split_unit};
 use crate::time::TimeAxis;
 
@@ -75,6 +76,7 @@ pub struct Experiment {
     outputs: Vec<Vec<f64>>,
     time: Option<TimeAxis>,
     first_row: Option<Position>,
+    row_stride: u64,
 }
 
 impl Experiment {
@@ -86,6 +88,7 @@ impl Experiment {
             outputs,
             time: None,
             first_row: None,
+            row_stride: 1,
         }
     }
 
@@ -108,7 +111,77 @@ impl Experiment {
 
     /// Where in its file a sample, counted from 0, is; none of samples that are not there as they are.
     pub fn row(&self, sample: usize) -> Option<Position> {
-        self.first_row.map(|first| first.plus(sample as u64))
+        self.first_row.map(|first| first.plus(sample as u64 * self.row_stride))
+    }
+
+    /// Rows of the file from one sample to the next.
+    pub(crate) fn row_stride(&self) -> u64 {
+        self.row_stride
+    }
+
+    pub(crate) fn with_row_stride(self, row_stride: u64) -> Self {
+        Self { row_stride, ..self }
+    }
+
+    /// A sample for messages: its row, or its number from 0.
+    pub(crate) fn place(&self, sample: usize) -> String {
+        self.row(sample)
+            .map_or_else(|| format!("sample {sample}"), |row| row.to_string())
+    }
+
+    /// All samples of a channel, inputs counted before outputs.
+    pub(crate) fn column(&self, channel: usize) -> &[f64] {
+        let inputs = self.inputs.len();
+        match channel < inputs {
+            true => &self.inputs[channel],
+            false => &self.outputs[channel - inputs],
+        }
+    }
+
+    pub(crate) fn column_mut(&mut self, channel: usize) -> &mut [f64] {
+        let inputs = self.inputs.len();
+        match channel < inputs {
+            true => &mut self.inputs[channel],
+            false => &mut self.outputs[channel - inputs],
+        }
+    }
+
+    pub(crate) fn map_columns(&self, map: impl Fn(&[f64]) -> Vec<f64>) -> Self {
+        let mapped = |columns: &[Vec<f64>]| columns.iter().map(|column| map(column)).collect();
+        Self {
+            inputs: mapped(&self.inputs),
+            outputs: mapped(&self.outputs),
+            ..self.clone()
+        }
+    }
+
+    /// The same experiment with gaps of up to `most` missing samples (NaN) as straight lines.
+    #[must_use]
+    pub fn with_gaps_filled(mut self, most: usize) -> Self {
+        let rows = 0..self.len();
+        fill_gaps(&mut self.inputs, std::slice::from_ref(&rows), most);
+        fill_gaps(&mut self.outputs, &[rows], most);
+        self
+    }
+
+    /// The same samples, taken when and standing where those of `other` do from sample `first` on.
+    #[must_use]
+    pub fn placed_like(self, other: &Self, first: usize) -> Self {
+        Self {
+            time: other.time.map(|axis| TimeAxis {
+                start: axis.at(first),
+                ..axis
+            }),
+            first_row: other.row(first),
+            row_stride: other.row_stride,
+            ..self
+        }
+    }
+
+    /// The first `samples` of it; all where there are no more.
+    #[must_use]
+    pub fn first_samples(&self, samples: usize) -> Self {
+        self.map_columns(|column| column[..samples.min(column.len())].to_vec())
     }
 
     /// Name for messages and tables (file stem, experiment label, or both).
@@ -166,6 +239,7 @@ pub struct Dataset {
     sample_time: Option<f64>,
     experiments: Vec<Experiment>,
     warnings: Vec<Warning>,
+    preparation: Preparation,
 }
 
 impl Dataset {
@@ -209,6 +283,7 @@ impl Dataset {
             sample_time,
             experiments,
             warnings: Vec::new(),
+            preparation: Preparation::default(),
         })
     }
 
@@ -245,6 +320,63 @@ impl Dataset {
     /// What the reader noticed but did not refuse, such as gaps at which a file was split.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// What was done to the recordings before they became this record.
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    /// The same record, known to have been prepared like this: for records that are put together from pieces of a prepared one.
+    #[must_use]
+    pub fn with_preparation(self, preparation: Preparation) -> Self {
+        Self { preparation, ..self }
+    }
+
+    /// The same channels with other experiments.
+    pub(crate) fn with_experiments(
+        self,
+        sample_time: Option<f64>,
+        experiments: Vec<Experiment>,
+    ) -> Result<Self, DataError> {
+        let preparation = self.preparation;
+        let other = Self::new(self.name, self.inputs, self.outputs, sample_time, experiments)?;
+        Ok(other.with_warnings(self.warnings).with_preparation(preparation))
+    }
+
+    /// The same record without the last so many samples of every experiment; none where one would have nothing left.
+    #[must_use]
+    pub fn without_last(&self, samples: usize) -> Option<Self> {
+        let shortest = self.experiments.iter().map(Experiment::len).min()?;
+        if shortest <= samples {
+            return None;
+        }
+        let shortened = self
+            .experiments
+            .iter()
+            .map(|experiment| experiment.first_samples(experiment.len() - samples));
+        Some(Self {
+            experiments: shortened.collect(),
+            ..self.clone()
+        })
+    }
+
+    pub(crate) fn experiment_mut(&mut self, index: usize) -> &mut Experiment {
+        &mut self.experiments[index]
+    }
+
+    /// Input channels, then output channels.
+    pub(crate) fn channels(&self) -> impl Iterator<Item = &Channel> {
+        self.inputs.iter().chain(&self.outputs)
+    }
+
+    /// Where a channel of this name is, inputs counted before outputs; a name may be written as the file has it, too.
+    pub(crate) fn channel_index(&self, name: &str) -> Result<usize, DataError> {
+        let short = split_unit(name).0;
+        let found = self
+            .channels()
+            .position(|channel| channel.name == name || channel.name == short);
+        found.ok_or_else(|| self.no_channel(name))
     }
 
     pub(crate) fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {

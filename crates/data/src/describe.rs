@@ -58,6 +58,41 @@ pub enum Warning {
         /// Whether samples are means over a step; otherwise they are interpolated linearly.
         averaged: bool,
     },
+    /// Short gaps were filled by straight lines.
+    GapsFilled {
+        /// File name.
+        file: String,
+        /// Gaps, counted per column.
+        gaps: usize,
+        /// Samples in them.
+        samples: usize,
+        /// Samples of the longest.
+        longest: usize,
+        /// Where the first one starts.
+        first: String,
+    },
+    /// Samples far from their neighbours became the median of those.
+    SpikesClipped {
+        /// Channel name.
+        channel: String,
+        /// Standard deviations from which on a sample is a spike.
+        limit: f64,
+        /// How many there were.
+        count: usize,
+        /// Where the first ones were.
+        shown: Vec<String>,
+    },
+    /// Samples were thinned out after a filter.
+    Decimated {
+        /// Samples that became one.
+        factor: usize,
+        /// Samples before.
+        before: usize,
+        /// Samples now.
+        after: usize,
+        /// Seconds between samples now, where known.
+        sample_time: Option<f64>,
+    },
     /// A column looks like times by its name, but does not hold any.
     TimeNotUsed {
         /// File name.
@@ -172,6 +207,50 @@ impl fmt::Display for Warning {
                     name(file),
                     name(column)
                 )
+            }
+            Self::GapsFilled {
+                file,
+                gaps,
+                samples,
+                longest,
+                first,
+            } => write!(
+                f,
+                "{}: {samples} missing sample(s) in {gaps} gap(s) filled by straight lines, the longest gap of {longest}, the \
+                 first at {first}",
+                name(file)
+            ),
+            Self::SpikesClipped {
+                channel,
+                limit,
+                count,
+                shown,
+            } => {
+                let channel = name(channel);
+                if *count == 0 {
+                    return write!(f, "channel '{channel}' has no spikes of {limit} standard deviations");
+                }
+                let more = if shown.len() < *count { ", …" } else { "" };
+                write!(
+                    f,
+                    "channel '{channel}': {count} spike(s) of more than {limit} standard deviations clipped ({}{more})",
+                    shown.join(", ")
+                )
+            }
+            Self::Decimated {
+                factor,
+                before,
+                after,
+                sample_time,
+            } => {
+                write!(
+                    f,
+                    "{before} samples filtered and thinned out to {after}, one in {factor}"
+                )?;
+                match sample_time {
+                    Some(seconds) => write!(f, ", one every {seconds} s"),
+                    None => Ok(()),
+                }
             }
             Self::TimeNotUsed {
                 file,

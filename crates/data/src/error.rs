@@ -53,6 +53,42 @@ pub enum DataError {
         /// The value given.
         found: f64,
     },
+    /// A setting of a preparation out of range.
+    #[error("{setting} is {found}: expected {expected}")]
+    Preparation {
+        /// The setting.
+        setting: &'static str,
+        /// The value given.
+        found: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// Text that names no channels and limits.
+    #[error(
+        "cannot read '{}': expected a number of standard deviations such as 6, or channels such as level=6,flow=8",
+        display_name(found)
+    )]
+    ParseClipSpikes {
+        /// The text given.
+        found: String,
+    },
+    /// A preparation for a record with another number of channels.
+    #[error("the preparation is for {expected} channel(s), the record has {found}")]
+    PreparationChannels {
+        /// Channels of the preparation.
+        expected: usize,
+        /// Channels of the record.
+        found: usize,
+    },
+    /// A record that has been prepared.
+    #[error("the record is prepared already: spikes are clipped and samples thinned out once")]
+    PreparedTwice,
+    /// A trend of a single sample.
+    #[error("a trend needs two samples to train on, found {samples}")]
+    NoTrend {
+        /// Samples that there are.
+        samples: usize,
+    },
     /// A data set without experiments.
     #[error("no experiments: a data set needs at least one")]
     NoExperiments,

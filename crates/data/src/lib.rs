@@ -42,6 +42,7 @@ mod load;
 mod normal;
 mod normalise;
 mod number_text;
+mod prepare;
 mod quote_csv;
 mod read;
 mod regressor;
@@ -66,6 +67,7 @@ pub use load::{DATA_DIR_VARIABLE, available_names, columns, load};
 pub use normal::quantile as normal_quantile;
 pub use normalise::{Normaliser, Scale, Scaled, ScaledExperiment};
 pub use number_text::push_number;
+pub use prepare::{ClipSpikes, Line, Preparation, Trend};
 pub use quote_csv::quote_csv;
 pub use read::{
     Decimal, EXTENSIONS, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable, is_time_name, read,

@@ -4,9 +4,11 @@ use std::fmt;
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A moment as a file states it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Moment {
     /// Seconds on the record's own clock.
     Seconds(f64),

@@ -24,5 +24,6 @@ pub fn from_timed_tables(
         experiments.extend(pieces.0);
         warnings.extend(pieces.1);
     }
-    Ok(Dataset::new(name, inputs, outputs, sample_time, experiments)?.with_warnings(warnings))
+    let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
+    options.prepare.apply(dataset.with_warnings(warnings))
 }

@@ -156,6 +156,26 @@ pub enum ModelError {
     #[error("the saved state cannot be used: {0}")]
     State(String),
 
+    /// A record that was not prepared as the model's own.
+    #[error(
+        "the record was not prepared as the model's own: expected '{}', found '{}'",
+        or_nothing(expected),
+        or_nothing(found)
+    )]
+    Preparation {
+        /// What was done to the model's record, in words.
+        expected: String,
+        /// What was done to this one.
+        found: String,
+    },
+
+    /// A model that cannot run sample by sample because of what was done to its record.
+    #[error("the model cannot run step by step: {reason}")]
+    PreparedStep {
+        /// Why.
+        reason: &'static str,
+    },
+
     /// Recordings that tell too little about a band.
     #[error(
         "{samples} samples are worth about {effective:.0} independent ones, expected at least {needed:.0}: with fewer, how wide the band \
@@ -229,6 +249,14 @@ impl ModelError {
             found: found.to_string(),
             expected: expected.to_string(),
         }
+    }
+}
+
+/// Sentences, or that there are none.
+fn or_nothing(words: &str) -> &str {
+    match words {
+        "" => "nothing done to it",
+        words => words.trim_end_matches('.'),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use intervalid_data::{Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, Scale};
+use intervalid_data::{Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, Preparation, Scale};
 use intervalid_interval::Real;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -193,6 +193,8 @@ impl Recipe {
                 region: None,
                 horizons: None,
                 output_ranges: Vec::new(),
+                preparation: Preparation::default(),
+                trend: None,
             },
             config: FitConfig::default().with(|config| {
                 config.model = match self.kind {

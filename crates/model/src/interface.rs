@@ -1,6 +1,6 @@
 //! What every fitted model knows of the record it was fitted on.
 
-use intervalid_data::{Channel, Dataset, InitialState, Lags, Normaliser, Scaled, Window};
+use intervalid_data::{Channel, Dataset, InitialState, Lags, Normaliser, Preparation, Scaled, Trend, Window};
 use intervalid_interval::Real;
 
 use crate::band::calibration::{Calibration, OnlineBand};
@@ -30,6 +30,10 @@ pub struct ModelInterface {
     pub horizons: Option<HorizonScales>,
     /// What each output cannot leave; empty where no limits are known.
     pub output_ranges: Vec<OutputRange>,
+    /// What was done to the record it was fitted to, and is wanted of others.
+    pub preparation: Preparation,
+    /// What is taken out of data before it runs, and put back into what it predicts.
+    pub trend: Option<Trend>,
 }
 
 /// Half-widths below this share of an output's standard deviation count as none.
@@ -51,6 +55,8 @@ impl ModelInterface {
             region: None,
             horizons: None,
             output_ranges: Vec::new(),
+            preparation: dataset.preparation().clone(),
+            trend: None,
         }
     }
 
@@ -124,7 +130,7 @@ impl ModelInterface {
     ///
     /// # Errors
     /// [`ModelError::Channels`] if the data have other numbers of channels, [`ModelError::SampleTime`] if their times say that they
-    /// were sampled at another rate.
+    /// were sampled at another rate, [`ModelError::Preparation`] if they were not prepared as the model's own.
     pub fn scale<T: Real>(&self, dataset: &Dataset) -> Result<Scaled<T>> {
         self.check_channels(dataset)?;
         Ok(self.normaliser.scale(dataset))
@@ -139,6 +145,7 @@ impl ModelInterface {
                 return Err(ModelError::Channels { what, expected, found });
             }
         }
+        self.check_preparation(dataset)?;
         self.check_sample_time(dataset)
     }
 

@@ -31,6 +31,7 @@ mod memory;
 mod model;
 mod network;
 mod paper;
+mod preparation;
 mod simulate;
 mod train;
 

@@ -279,10 +279,11 @@ impl Model {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn simulate(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
-        Ok(self.limited(self.simulate_unlimited(dataset, part)?))
+        let bands = self.simulate_unlimited(&*self.level(dataset)?, part)?;
+        Ok(self.limited(self.with_its_trend(dataset, bands)))
     }
 
-    /// The same without physical limits.
+    /// The same without physical limits, on data without a trend.
     pub(crate) fn simulate_unlimited(&self, dataset: &Dataset, part: &Part) -> Result<Vec<Band>> {
         Ok(self.interface.calibrate(self.fitted().simulate(dataset, part)?))
     }
@@ -308,7 +309,9 @@ impl Model {
     /// # Errors
     /// If the data have other channels.
     pub fn extrapolated(&self, dataset: &Dataset, bands: &[Band]) -> Result<Option<Vec<Vec<bool>>>> {
-        self.interface.extrapolated(dataset, bands)
+        let level = self.level(dataset)?;
+        self.interface
+            .extrapolated(&level, &self.without_its_trend(dataset, bands))
     }
 
     /// The same model with its band scaled; `None` gives back the band it was trained with.
@@ -332,8 +335,9 @@ impl Model {
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn with_region(mut self, dataset: &Dataset, part: &Part) -> Result<Self> {
-        let bands = self.simulate(dataset, part)?;
-        self.interface.region = self.interface.region_of(dataset, &bands, self.config.lags)?;
+        let bands = self.without_its_trend(dataset, &self.simulate(dataset, part)?);
+        let level = self.level(dataset)?;
+        self.interface.region = self.interface.region_of(&level, &bands, self.config.lags)?;
         Ok(self)
     }
 
@@ -346,6 +350,11 @@ impl Model {
             .map_err(|reason| ModelError::option("output_range", reason, "a range per output"))?;
         self.interface.output_ranges = ranges;
         Ok(self)
+    }
+
+    pub(crate) fn map_interface(mut self, change: impl FnOnce(&mut ModelInterface)) -> Self {
+        change(&mut self.interface);
+        self
     }
 
     pub(crate) fn set_horizons(&mut self, horizons: Option<HorizonScales>) {
@@ -418,19 +427,21 @@ impl Model {
     /// If the model is not a single interval network, the data have other channels, the part is too short, or the mode is
     /// `KStep(0)`.
     pub fn simulate_with(&self, dataset: &Dataset, part: &Part, mode: RecursionMode) -> Result<Vec<Band>> {
+        let level = self.level(dataset)?;
         let bands = match (mode, &self.body) {
             (RecursionMode::Recentred, Body::F32(Networks::Interval(_)) | Body::F64(Networks::Interval(_))) => {
                 return self.simulate(dataset, part);
             }
             (_, Body::F32(Networks::Interval(members))) if members.len() == 1 => {
-                self.fitted().with(&members[0]).simulate_with(dataset, part, mode)?
+                self.fitted().with(&members[0]).simulate_with(&level, part, mode)?
             }
             (_, Body::F64(Networks::Interval(members))) if members.len() == 1 => {
-                self.fitted().with(&members[0]).simulate_with(dataset, part, mode)?
+                self.fitted().with(&members[0]).simulate_with(&level, part, mode)?
             }
             _ => return Err(self.not_one_network()),
         };
-        Ok(self.limited(self.interface.calibrate(bands)))
+        let bands = self.with_its_trend(dataset, self.interface.calibrate(bands));
+        Ok(self.limited(bands))
     }
 
     /// The bounds of [`simulate`](Self::simulate) without calibration, certified: see [`CertifiedBand`] for what that means.
@@ -438,8 +449,16 @@ impl Model {
     /// Much slower than `simulate`: scalar work, in double precision whatever the model's is.
     ///
     /// # Errors
-    /// If the model is not a single interval network, the data have other channels or the part is too short.
+    /// If the model is not a single interval network, the data have other channels or the part is too short; if it has a trend, which
+    /// nobody has certified.
     pub fn simulate_certified(&self, dataset: &Dataset, part: &Part) -> Result<Vec<CertifiedBand>> {
+        if self.interface.trend.is_some() {
+            return Err(ModelError::option(
+                "model",
+                "one with a trend",
+                "one without, for certified bounds",
+            ));
+        }
         match &self.body {
             Body::F32(Networks::Interval(members)) if members.len() == 1 => {
                 self.fitted().with(&members[0]).simulate_certified(dataset, part)

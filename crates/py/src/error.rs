@@ -41,6 +41,9 @@ fn class_of_data(error: &DataError) -> &'static str {
         | DataError::WindowStep
         | DataError::FalseAlarm { .. }
         | DataError::SearchTolerance { .. }
+        | DataError::Preparation { .. }
+        | DataError::ParseClipSpikes { .. }
+        | DataError::PreparedTwice
         | DataError::ParseMissingPolicy { .. } => "OptionError",
         DataError::File(error) => class_of_file(&error.problem),
         DataError::NoDataDirectory { .. } => "DataFileAccessError",
@@ -53,7 +56,9 @@ fn class_of_file(problem: &FileProblem) -> &'static str {
     match problem {
         FileProblem::FileNotFound => "DataFileNotFoundError",
         FileProblem::Io { .. } | FileProblem::IsDirectory => "DataFileAccessError",
-        FileProblem::NonFiniteCell { .. } | FileProblem::MissingSample { .. } => "NonFiniteError",
+        FileProblem::NonFiniteCell { .. } | FileProblem::MissingSample { .. } | FileProblem::GapNotFilled { .. } => {
+            "NonFiniteError"
+        }
         // All that a file may hold and a table may not.
         _ => "DataFileError",
     }
@@ -63,11 +68,11 @@ fn class_of_model(error: &ModelError) -> &'static str {
     match error {
         ModelError::Data(error) => class_of_data(error),
         ModelError::Option { .. } | ModelError::LagsTooLong { .. } | ModelError::NoSuchLevel { .. } => "OptionError",
-        ModelError::Channels { .. } | ModelError::SampleTime { .. } => "ChannelsError",
+        ModelError::Channels { .. } | ModelError::SampleTime { .. } | ModelError::Preparation { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
         ModelError::OutOfRange { .. } => "OutOfRangeError",
-        ModelError::NotStepwise { .. } => "NotStepwiseError",
+        ModelError::NotStepwise { .. } | ModelError::PreparedStep { .. } => "NotStepwiseError",
         ModelError::NotNow(_) => "OrderError",
         ModelError::RunDiverged { .. } => "RunDivergedError",
         ModelError::State(_) => "StateError",

@@ -332,7 +332,8 @@ impl Fit {
             self.dataset.outputs().to_vec(),
             self.dataset.sample_time(),
             experiments,
-        )?;
+        )?
+        .with_preparation(test.preparation().clone());
         Ok((dataset, split))
     }
 }

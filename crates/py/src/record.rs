@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use intervalid_data::{
-    Channel, DataError, Dataset, Experiment, MissingPolicy, Part, ReadOptions, Segment, TimedTable, available_names,
-    from_timed_tables, known_dataset, load,
+    Channel, DataError, Dataset, Experiment, MissingPolicy, Part, Preparation, ReadOptions, Segment, TimedTable,
+    available_names, from_timed_tables, known_dataset, load,
 };
 use numpy::PyArray1;
 use pyo3::exceptions::PyIndexError;
@@ -35,6 +35,19 @@ fn policy(split_at_gaps: bool) -> MissingPolicy {
     }
 }
 
+/// Longest gap to fill, limits of spikes as they are typed, samples that become one.
+type Prepare = (Option<usize>, Option<String>, Option<usize>);
+
+fn preparation(asked: Option<Prepare>) -> PyResult<Preparation> {
+    let (fill_gaps, clip_spikes, decimate) = asked.unwrap_or_default();
+    let clip_spikes = clip_spikes.map(|text| text.parse()).transpose().map_err(error::data)?;
+    Ok(Preparation {
+        fill_gaps,
+        clip_spikes: clip_spikes.unwrap_or_default(),
+        decimate,
+    })
+}
+
 fn channels(names: ChannelNames) -> Vec<Channel> {
     let channel = |(name, unit)| Channel { name, unit };
     names.into_iter().map(channel).collect()
@@ -56,9 +69,10 @@ pub(crate) fn available_data(data_dir: Option<PathBuf>) -> Vec<String> {
 impl Record {
     /// From columns: (name, unit) of every channel, and per experiment its name, input columns and output columns.
     ///
-    /// `times` are nanoseconds since 1970 of the rows of every experiment, and whether they are of universal time.
+    /// `times` are nanoseconds since 1970 of the rows of every experiment, and whether they are of universal time. `like` is the record that the
+    /// columns come from, without the first `skipped` samples of each experiment: its clock and its preparation are theirs.
     #[new]
-    #[pyo3(signature = (name, inputs, outputs, sample_time, experiments, known=None, times=None, split_at_gaps=false, resample=None))]
+    #[pyo3(signature = (name, inputs, outputs, sample_time, experiments, known=None, times=None, split_at_gaps=false, resample=None, prepare=None, like=None, skipped=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "all that makes a record")]
     fn new(
         name: String,
@@ -70,7 +84,11 @@ impl Record {
         times: Option<Vec<(Vec<i64>, bool)>>,
         split_at_gaps: bool,
         resample: Option<f64>,
+        prepare: Option<Prepare>,
+        like: Option<&Self>,
+        skipped: Vec<usize>,
     ) -> PyResult<Self> {
+        let prepare = preparation(prepare)?;
         if let Some(times) = times {
             let mut tables = Vec::with_capacity(experiments.len());
             for ((name, inputs, outputs), (nanoseconds, universal)) in experiments.into_iter().zip(times) {
@@ -90,6 +108,7 @@ impl Record {
                 sample_time,
                 resample,
                 missing: policy(split_at_gaps),
+                prepare,
                 ..ReadOptions::default()
             };
             let dataset = from_timed_tables(&name, channels(inputs), channels(outputs), tables, &options);
@@ -103,16 +122,35 @@ impl Record {
             let columns = |columns: Vec<Bound<'_, PyAny>>| columns.iter().map(column).collect::<PyResult<Vec<_>>>();
             checked.push(Experiment::new(name, columns(inputs)?, columns(outputs)?));
         }
+        if let Some(most) = prepare.fill_gaps {
+            prepare.check().map_err(error::data)?;
+            checked = checked
+                .into_iter()
+                .map(|experiment| experiment.with_gaps_filled(most))
+                .collect();
+        }
+        if let Some(like) = like {
+            let others = like.dataset.experiments().iter().enumerate();
+            let placed = checked.into_iter().zip(others).map(|(experiment, (index, other))| {
+                experiment.placed_like(other, skipped.get(index).copied().unwrap_or(0))
+            });
+            checked = placed.collect();
+        }
         let dataset = Dataset::new(name, channels(inputs), channels(outputs), sample_time, checked);
+        let dataset = dataset.map_err(error::data)?;
+        let dataset = match like {
+            Some(like) => dataset.with_preparation(like.dataset.preparation().clone()),
+            None => prepare.apply(dataset).map_err(error::data)?,
+        };
         Ok(Self {
-            dataset: Arc::new(dataset.map_err(error::data)?),
+            dataset: Arc::new(dataset),
             known: known.and_then(known_dataset).map(|known| known.name),
         })
     }
 
     /// Reads files or built-in data sets, as the command line does.
     #[staticmethod]
-    #[pyo3(signature = (data, *, inputs=None, outputs=None, experiment=None, sample_time=None, delimiter=None, decimal_comma=false, split_at_gaps=false, data_dir=None, time=None, resample=None, skip_rows=0, units=Vec::new()))]
+    #[pyo3(signature = (data, *, inputs=None, outputs=None, experiment=None, sample_time=None, delimiter=None, decimal_comma=false, split_at_gaps=false, data_dir=None, time=None, resample=None, skip_rows=0, units=Vec::new(), prepare=None))]
     #[expect(clippy::too_many_arguments, reason = "the options of a reader")]
     fn load(
         py: Python<'_>,
@@ -129,6 +167,7 @@ impl Record {
         resample: Option<f64>,
         skip_rows: usize,
         units: Vec<(String, String)>,
+        prepare: Option<Prepare>,
     ) -> PyResult<Self> {
         let mut options = ReadOptions {
             inputs,
@@ -141,6 +180,7 @@ impl Record {
             skip_rows,
             units,
             missing: policy(split_at_gaps),
+            prepare: preparation(prepare)?,
             ..ReadOptions::default()
         };
         if decimal_comma {

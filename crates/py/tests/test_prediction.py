@@ -147,3 +147,15 @@ def test_warmup_leads_the_run(dryer: iv.Record) -> None:
     band = model.predict(dryer.u[500:], y0=dryer.y[500:511])
     assert band.known == 11 and len(band.predicted) == 489
     assert band.metrics(dryer.y[500:]) == model.metrics(dryer.u[500:], dryer.y[500:])
+
+
+def test_a_notebook_shows_the_band_and_its_first_rows(dryer: iv.Record, fitted: iv.IntervalNODE) -> None:
+    band = fitted.predict(dryer.u, y0=dryer.y[:2])
+    shown = band._repr_html_()
+    assert shown.count("<svg") == 1 and "<polygon" in shown and "currentColor" in shown
+    assert "and 993 more rows" in shown and "nan" not in shown
+    u, y = two_by_two(200, 2)
+    several = small().fit(u, y).predict(u, y0=y[:4])
+    assert several._repr_html_().count("<svg") == 2
+    # A run without finite bounds has no drawing, and no error.
+    assert "<svg" not in band[:1]._repr_html_()

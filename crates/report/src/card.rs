@@ -247,6 +247,13 @@ fn of_data(source: &CardSource<'_>, known: &mut Known) -> CardSection {
             "sample time",
             interface.sample_time.map(|seconds| format!("{seconds} s")),
         ),
+        row(
+            "done to recordings first",
+            match interface.preparation_in_words() {
+                words if words.is_empty() => "nothing".to_owned(),
+                words => words.join(" "),
+            },
+        ),
         known.row("licence of the data", source.licence.map(str::to_owned)),
     ];
     let all = interface.inputs.iter().chain(&interface.outputs);

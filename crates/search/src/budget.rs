@@ -3,6 +3,7 @@
 //! Work is counted in multiplications, so that it is the same on every machine; [`WORK`] ends a search that nobody limits. A
 //! deadline ends it earlier, and leaves time for what must follow: the fits on everything, margins and held-out bands.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use intervalid_model::{Control, JudgedCandidate, Progress};
 
 use crate::config::SearchOptions;
 use crate::error::{Result, SearchError};
+use crate::journal::{Journal, Stored};
 
 /// Multiplications of a search without a deadline: about two minutes on two cores of 2026 that do nothing else.
 pub(crate) const WORK: f64 = 2e12;
@@ -30,6 +32,12 @@ pub(crate) struct Budget<'a> {
     /// Whether the deadline has done its part.
     is_lifted: AtomicBool,
     state: Mutex<State>,
+    journal: Option<Journal>,
+}
+
+thread_local! {
+    /// Work that this thread has done so far: a job runs on one.
+    static WORKED: Cell<f64> = const { Cell::new(0.0) };
 }
 
 #[derive(Default)]
@@ -55,11 +63,39 @@ impl<'a> Budget<'a> {
             cancelled: AtomicBool::new(false),
             is_lifted: AtomicBool::new(false),
             state: Mutex::new(State::default()),
+            journal: None,
         }
+    }
+
+    /// The same, writing finished jobs down.
+    pub(crate) fn with_journal(self, journal: Option<Journal>) -> Self {
+        Self { journal, ..self }
+    }
+
+    /// The result of a job that depends on nothing but `key` and what all jobs of the search share: as it was written down, or by carrying it out.
+    /// A job that was cut gives none, and is not written down.
+    pub(crate) fn once<R: Stored>(
+        &self,
+        step: &'static str,
+        key: impl FnOnce() -> String,
+        job: impl FnOnce() -> Option<R>,
+    ) -> Option<R> {
+        let Some(journal) = &self.journal else {
+            return job();
+        };
+        let key = format!("{step} {}", key());
+        if let Some((work, result)) = journal.find(&key) {
+            return self.did(work, step).then_some(result);
+        }
+        let before = WORKED.get();
+        let result = job()?;
+        journal.note(&key, WORKED.get() - before, &result);
+        Some(result)
     }
 
     /// Files work and tells the observer; false when the user wants to stop.
     pub(crate) fn did(&self, work: f64, step: &'static str) -> bool {
+        WORKED.set(WORKED.get() + work);
         let news = {
             let mut state = self.lock();
             state.work += work;
@@ -134,6 +170,7 @@ impl<'a> Budget<'a> {
 
     /// Fails once the user wants to stop.
     pub(crate) fn check(&self) -> Result<()> {
+        self.journal.as_ref().map_or(Ok(()), Journal::check)?;
         match self.cancelled.load(Ordering::SeqCst) {
             true => Err(SearchError::Cancelled),
             false => Ok(()),

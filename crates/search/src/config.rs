@@ -1,5 +1,7 @@
 //! What a user may ask of a search.
 
+use std::path::Path;
+
 use intervalid_data::{InitialState, Lags};
 use intervalid_model::{Control, FitConfig, ModelError, ModelKind, Precision};
 use serde::{Deserialize, Serialize};
@@ -118,4 +120,6 @@ pub struct SearchOptions<'a> {
     /// Told of progress now and then, from any thread. Rounds that are not done early enough before its deadline to finish the
     /// winner are left out.
     pub control: Control<'a>,
+    /// Where finished jobs are written down, and taken from by a search that goes on after an interruption. Who has the result removes it.
+    pub journal: Option<&'a Path>,
 }

@@ -1,5 +1,7 @@
 //! What can go wrong, with the values that say why.
 
+use std::path::PathBuf;
+
 use intervalid_data::DataError;
 use intervalid_model::{ModelError, ModelKind};
 
@@ -26,6 +28,26 @@ pub enum SearchError {
         model: ModelKind,
         /// Samples of the training and validation parts.
         samples: usize,
+    },
+
+    /// A file where the journal of this search should be that is something else.
+    #[error("{} is not the journal of this search: {reason}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        reason: String,
+    },
+
+    /// The journal cannot be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    JournalFile {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
     },
 
     /// Somebody ended the work before it had a result.

@@ -9,7 +9,7 @@ use intervalid_model::{
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::cross_calibration::without;
-use crate::error::Result;
+use crate::error::{Result, SearchError};
 use crate::folds::{BLOCKS, Folds, piece};
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::parallel::map_parallel;
@@ -111,9 +111,25 @@ impl Plan {
     /// Trains margins around every network.
     pub(crate) fn train(&self, folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> Result<Networks> {
         let trained = map_parallel(&self.members, budget.threads, |member| {
-            let model = self.margins(folds, config, member);
-            budget.did(0.0, "margins");
-            model
+            let key = || {
+                format!(
+                    "{:?} {:?} {:?}",
+                    member.fold,
+                    member.theta,
+                    (&self.settings, self.window)
+                )
+            };
+            let mut failed = None;
+            let model = budget.once("margins", key, || {
+                let model = self.margins(folds, config, member);
+                budget.did(0.0, "margins");
+                model.map_err(|error| failed = Some(error)).ok()
+            });
+            match (model, failed) {
+                (Some(model), _) => Ok(model),
+                (None, Some(error)) => Err(error),
+                (None, None) => Err(SearchError::Cancelled),
+            }
         });
         budget.check()?;
         let mut members = Vec::new();

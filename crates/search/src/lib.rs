@@ -39,6 +39,7 @@ mod finish;
 mod folds;
 mod hidden_states;
 mod info;
+mod journal;
 mod linear;
 mod networks;
 mod output_error;

@@ -15,6 +15,7 @@ use crate::budget::{Budget, WORK};
 use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
+use crate::journal::Stored;
 use crate::linear::{LinearFit, fit_linear, held_out_errors, held_out_mse, mean_square};
 use crate::output_error::{DescentConfig, Narx, descend, free_run_error};
 use crate::parallel::map_parallel;
@@ -273,6 +274,46 @@ fn advance(
 
 /// Goes on with a descent without a fold, or without none of them, or starts one at the linear fit; none if time runs out.
 fn extend(
+    (folds, fold): (&Folds<'_>, Option<usize>),
+    config: &SearchConfig,
+    recipe: &Recipe,
+    seed: u64,
+    before: Option<&DescentHistory>,
+    steps: usize,
+    budget: &Budget<'_>,
+) -> Result<Option<DescentHistory>> {
+    // Where it goes on from is decided by the recipe, the fold and the steps done.
+    let key = || {
+        let done = before.map(|before| (before.iterates.len(), before.iterates.last()));
+        format!("{recipe:?} without {fold:?}, seed {seed}, {steps} steps after {done:?}")
+    };
+    let mut failed = None;
+    let trail = budget.once("networks", key, || {
+        let trail = descent((folds, fold), config, recipe, seed, before, steps, budget);
+        trail.unwrap_or_else(|error| {
+            failed = Some(error);
+            None
+        })
+    });
+    failed.map_or(Ok(trail), Err)
+}
+
+impl Stored for DescentHistory {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.iterates.put(to);
+        self.errors.put(to);
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        let (iterates, errors): (Vec<Vec<f64>>, Vec<f64>) = Stored::get(from)?;
+        let size = iterates.first()?.len();
+        let is_whole = iterates.iter().all(|theta| theta.len() == size) && errors.len() == iterates.len();
+        is_whole.then_some(Self { iterates, errors })
+    }
+}
+
+/// The same, carried out.
+fn descent(
     (folds, fold): (&Folds<'_>, Option<usize>),
     config: &SearchConfig,
     recipe: &Recipe,

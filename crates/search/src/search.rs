@@ -12,6 +12,7 @@ use crate::error::{Result, SearchError};
 use crate::findings::describe_record;
 use crate::folds::Folds;
 use crate::info::{GUARANTEES, SearchEnd, SearchInfo, SearchOutcome};
+use crate::journal::{Journal, identity};
 use crate::linear::linear_candidates;
 use crate::rounds::{Searched, carry_out};
 
@@ -37,7 +38,10 @@ pub fn search(
     config.check()?;
     let findings = describe_record(dataset, split);
     let folds = Folds::new(dataset, split)?;
-    let budget = Budget::new(options);
+    let journal = options
+        .journal
+        .map(|path| Journal::open(path, identity(dataset, split, config)));
+    let budget = Budget::new(options).with_journal(journal.transpose()?);
     let linear = linear_candidates(&folds, config, &budget)?;
     if linear.is_empty() {
         return Err(SearchError::NoStableLinearModel);

@@ -9,7 +9,7 @@ use intervalid_data::{Dataset, Split};
 use intervalid_files::OwnedFolder;
 use intervalid_model::{Control, Progress};
 use intervalid_report::FitReport;
-use intervalid_report::folder::{CHECKPOINT, CONFIG, config_toml, fit_files, repeat_command, write_fit};
+use intervalid_report::folder::{CHECKPOINT, CONFIG, JOURNAL, config_toml, fit_files, repeat_command, write_fit};
 use intervalid_workflow::{FitRequest, RecordRequest, Settings, TrainOptions, WhenInterrupted, WorkflowError};
 use serde_json::{Map, Value};
 
@@ -99,12 +99,20 @@ pub(crate) fn fit(app: &App, job: &Job, threads: usize, cancel: &AtomicBool) -> 
     );
     if !matches!(result, Ok(Ended::Done { .. })) && !app.queue.is_stopping() {
         // Nobody goes on from what failed.
-        let _ = std::fs::remove_file(path.join(CHECKPOINT));
+        let _ = std::fs::remove_file(path.join(kept_in(&request)));
         if is_new {
             remove_if_empty(&path);
         }
     }
     result
+}
+
+/// Where the work of a request is kept while it runs.
+fn kept_in(request: &FitRequest) -> &'static str {
+    match request {
+        FitRequest::One { .. } => CHECKPOINT,
+        FitRequest::Search(..) => JOURNAL,
+    }
 }
 
 fn in_folder(
@@ -121,7 +129,7 @@ fn in_folder(
         app.queue.observe(progress, started, budget);
         ControlFlow::Continue(())
     };
-    let checkpoint = path.join(CHECKPOINT);
+    let checkpoint = path.join(kept_in(request));
     let options = TrainOptions {
         control: Control {
             observer: Some(&observer),

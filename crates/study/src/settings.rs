@@ -7,7 +7,7 @@ use toml::Table;
 use crate::error::{Result, StudyError};
 
 /// Settings of a single fit that a study decides otherwise.
-const NOT_OF_A_RUN: [&str; 5] = ["preset", "calibrate", "rounds", "levels", "output_range"];
+const NOT_OF_A_RUN: [&str; 6] = ["preset", "calibrate", "rounds", "levels", "output_range", "detrend"];
 
 /// `config` with the keys of `settings` replaced; tables such as `lags` key by key.
 ///

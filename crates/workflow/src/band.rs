@@ -1,8 +1,8 @@
-//! What is asked of a fit's bands besides the coverage it is trained for.
+//! What is asked of a fit's bands and predictions besides the coverage it is trained for.
 
 use std::collections::BTreeMap;
 
-use intervalid_data::{Dataset, Split};
+use intervalid_data::{Dataset, Split, Trend};
 use intervalid_model::{FitConfig, LEVEL_REACH, Method, OutputRange};
 use serde::{Deserialize, Deserializer};
 use toml::Value;
@@ -13,13 +13,15 @@ use crate::settings::Settings;
 /// More bands than anybody can tell apart.
 const MOST_LEVELS: usize = 20;
 
-/// What is asked of bands besides the coverage.
+/// What is asked of bands and predictions besides the coverage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BandRequest {
     /// Further coverages at which the model is run and judged, ascending.
     pub levels: Vec<f64>,
     /// Physical limits of outputs, by name.
     pub output_range: OutputRanges,
+    /// Channels that drift, by name: a straight line is taken out of them before the fit, and put back into predictions.
+    pub detrend: Vec<String>,
 }
 
 /// Physical limits of outputs by name: text such as `0:10`, `0:` or `:10`, or two numbers.
@@ -91,6 +93,7 @@ impl BandRequest {
         Self {
             levels: main_coverage(&all, coverage).map_or_else(Vec::new, |(_, others)| others),
             output_range: settings.output_range.clone().unwrap_or_default(),
+            detrend: settings.detrend.clone().unwrap_or_default(),
         }
     }
 
@@ -111,6 +114,17 @@ impl BandRequest {
             return Err(refused(found, format!("expected at most {MOST_LEVELS}")));
         }
         Ok(())
+    }
+
+    /// The trend of a record's training part; none where none is asked for.
+    ///
+    /// # Errors
+    /// If there is no channel of a name.
+    pub(crate) fn trend(&self, dataset: &Dataset, split: &Split) -> Result<Option<Trend>> {
+        match self.detrend.as_slice() {
+            [] => Ok(None),
+            channels => Ok(Some(Trend::fit(dataset, &split.train, channels)?)),
+        }
     }
 
     /// The limits of every output of a record; none where none are asked for.

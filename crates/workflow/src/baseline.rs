@@ -24,16 +24,22 @@ impl Baseline {
         if config.model.method() == Method::Linear || split.test.is_empty() {
             return Ok(None);
         }
+        // The same drift is taken out, for a fair comparison.
+        let trend = beside.interface().trend.clone();
+        let level = trend.as_ref().map(|trend| trend.remove(dataset));
+        let level = level.as_ref().unwrap_or(dataset);
         let mut config = FitConfig {
             initial: config.initial,
             coverage: config.coverage,
             ..FitConfig::paper("", ModelKind::Arx, Strategy::default())
         };
-        config.lags = search_lags(dataset, split, &config)?;
+        config.lags = search_lags(level, split, &config)?;
         config.lag_search = false;
-        let (model, _) = Model::fit(dataset, split, &config, FitOptions::default())?;
+        let (model, _) = Model::fit(level, split, &config, FitOptions::default())?;
         // The plant has the same limits.
-        let model = model.with_output_ranges(beside.interface().output_ranges.clone())?;
+        let model = model
+            .with_output_ranges(beside.interface().output_ranges.clone())?
+            .with_trend(trend)?;
         let bands = model.simulate(dataset, &split.test)?;
         Ok(Some(Self {
             lags: config.lags,

@@ -114,6 +114,9 @@ pub struct FitMetrics {
     /// At further coverages, where some were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelMetrics>,
+    /// What is done to recordings and undone in predictions, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preparation: Vec<String>,
     /// Which samples it was judged on; folders of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordStamp>,
@@ -207,6 +210,7 @@ impl Trained {
                 .iter()
                 .map(|level| level.metrics(dataset))
                 .collect::<Result<_>>()?,
+            preparation: model.interface().preparation_in_words(),
             record: Some(RecordStamp::new(dataset, split)),
             search: training.search().cloned(),
         };

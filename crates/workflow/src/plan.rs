@@ -56,6 +56,10 @@ impl Plan {
         if ahead.len() != inputs {
             return Err(ModelError::option("inputs", ahead.len(), format!("{inputs}, as the model has")).into());
         }
+        let clock_of_past = match past {
+            Past::Recorded(last) => last.time().copied(),
+            Past::AtRest(_) => None,
+        };
         let mut columns: [Vec<Vec<f64>>; 2] = [vec![Vec::new(); inputs], vec![Vec::new(); outputs]];
         let (past, known) = match past {
             Past::Recorded(last) => {
@@ -92,15 +96,22 @@ impl Plan {
             column.resize(length, last);
         }
         let [input_columns, output_columns] = columns;
-        // With the clock of the plan, so that a plan of another rate is refused.
-        let experiment = Experiment::new(&label.name, input_columns, output_columns).with_time(label.time);
+        let samples_before = past;
+        // With the clock of the plan, so that a plan of another rate is refused, or else that of the past.
+        let before = |axis: TimeAxis| TimeAxis {
+            start: axis.start.after(-(samples_before as f64) * axis.step),
+            ..axis
+        };
+        let clock = label.time.map(before).or(clock_of_past);
+        let experiment = Experiment::new(&label.name, input_columns, output_columns).with_time(clock);
         let dataset = Dataset::new(
             label.name,
             interface.inputs.clone(),
             interface.outputs.clone(),
             label.sample_time.or(interface.sample_time),
             vec![experiment],
-        )?;
+        )?
+        .with_preparation(interface.preparation.clone());
         let part = Part::from_segments(vec![Segment {
             experiment: 0,
             // A history lies before the part on its own account.

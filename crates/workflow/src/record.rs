@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use intervalid_data::{
-    DataError, Dataset, KnownDataset, MissingPolicy, Part, ReadOptions, Segment, Split, SplitFractions, known_dataset,
-    load,
+    DataError, Dataset, KnownDataset, MissingPolicy, Part, Preparation, ReadOptions, Segment, Split, SplitFractions,
+    known_dataset, load,
 };
 use serde::Serialize;
 
@@ -94,6 +94,13 @@ impl RecordRequest {
             fractions,
             ..self
         }
+    }
+
+    /// The same request, with this done to the recordings first.
+    #[must_use]
+    pub fn with_preparation(mut self, prepare: Preparation) -> Self {
+        self.options.prepare = prepare;
+        self
     }
 
     /// Files and names as given.

@@ -122,10 +122,13 @@ impl FitRequest {
         }
     }
 
-    /// Whether it leaves a checkpoint when it is interrupted.
+    /// Whether it leaves something to go on from when it is interrupted: a linear model is solved for at once.
     #[must_use]
     pub fn has_checkpoint(&self) -> bool {
-        matches!(self, Self::One { config, .. } if config.model.network().is_some())
+        match self {
+            Self::One { config, .. } => config.model.network().is_some(),
+            Self::Search(..) => true,
+        }
     }
 
     /// Its settings by name: the content of a configuration file that asks for the same again.
@@ -140,7 +143,14 @@ impl FitRequest {
         if let Self::One { calibrate, .. } = self {
             settings.insert("calibrate".to_owned(), Value::from(*calibrate));
         }
-        let BandRequest { levels, output_range } = self.band();
+        let BandRequest {
+            levels,
+            output_range,
+            detrend,
+        } = self.band();
+        if !detrend.is_empty() {
+            settings.insert("detrend".to_owned(), Value::try_from(detrend)?);
+        }
         if !output_range.0.is_empty() {
             let range = |(name, range): (&String, &OutputRange)| (name.clone(), Value::from(range.to_string()));
             let ranges: Table = output_range.0.iter().map(range).collect();
@@ -197,6 +207,7 @@ impl FitRequest {
     /// physical limits.
     pub fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
         self.band().output_ranges(dataset, split)?;
+        self.band().trend(dataset, split)?;
         let (lags, initial, given): (Lags, InitialState, bool) = match self {
             Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
             Self::Search(config, _) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),

@@ -55,6 +55,7 @@ settings! {
     coverage: f64,
     levels: Vec<f64>,
     output_range: OutputRanges,
+    detrend: Vec<String>,
     lags: LagsSetting,
     lag_search: bool,
     hidden: Vec<usize>,
@@ -94,7 +95,7 @@ settings! {
 }
 
 /// Settings that a search takes; all others say how one network is trained.
-const OF_A_SEARCH: [&str; 10] = [
+const OF_A_SEARCH: [&str; 11] = [
     "preset",
     "model",
     "lags",
@@ -102,6 +103,7 @@ const OF_A_SEARCH: [&str; 10] = [
     "coverage",
     "levels",
     "output_range",
+    "detrend",
     "rounds",
     "precision",
     "seed",

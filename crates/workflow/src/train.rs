@@ -22,7 +22,7 @@ pub struct TrainOptions<'a> {
     pub control: Control<'a>,
     /// Most threads; 0 is one.
     pub threads: usize,
-    /// Where training of one network is kept while it runs, and taken up again.
+    /// Where work is kept while it runs, and taken up again: the state of a network's training, or the finished jobs of a search.
     pub checkpoint: Option<&'a Path>,
     /// What becomes of work that is ended early.
     pub when_interrupted: WhenInterrupted,
@@ -133,17 +133,21 @@ impl FitRequest {
     /// If an input is beyond all reason ([`ModelError::OutOfRange`]), the record is too short for what was asked, a checkpoint is damaged or of another fit, training diverges, or it is ended
     /// early without anything to keep.
     pub fn train(&self, dataset: &Dataset, split: &Split, options: TrainOptions<'_>) -> Result<Trained> {
+        let ranges = self.band().output_ranges(dataset, split)?;
+        let trend = self.band().trend(dataset, split)?;
+        // Everything up to the finished model happens without the trend.
+        let level = trend.as_ref().map(|trend| trend.remove(dataset));
+        let dataset = level.as_ref().unwrap_or(dataset);
         let interface = ModelInterface::new(dataset, Normaliser::fit(dataset, &split.train)?);
         for part in [&split.train, &split.validation, &split.test] {
             interface.check_part(dataset, part)?;
         }
-        let ranges = self.band().output_ranges(dataset, split)?;
         let (model, training) = match self {
             Self::One { config, calibrate, .. } => one(dataset, split, config, *calibrate, options)?,
             Self::Search(config, _) => searched(dataset, split, config, options)?,
         };
         let model = model.with_horizons(dataset, &split.train.followed_by(&split.validation))?;
-        let model = model.with_output_ranges(ranges)?;
+        let model = model.with_output_ranges(ranges)?.with_trend(trend)?;
         Ok(Trained {
             request: self.clone(),
             model,
@@ -194,6 +198,7 @@ fn searched(
     let search_options = SearchOptions {
         threads: options.threads,
         control: options.control,
+        journal: options.checkpoint,
     };
     let cancelled = || WorkflowError::Cancelled { stage: "search" };
     let found = search(dataset, split, config, &search_options).map_err(|error| match error {

@@ -85,8 +85,15 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
     };
     // Before the work: data that cannot be judged need no training.
     let old_test = judged(model)?;
-    let (fitted, info) = refit(model, dataset, &split, options.control)?;
-    let fitted = fitted.with_output_ranges(model.interface().output_ranges.clone())?;
+    // The old trend stays: its line is not one of the new data.
+    let trend = model.interface().trend.clone();
+    let level = trend.as_ref().map(|trend| trend.remove(dataset));
+    let level = level.as_ref().unwrap_or(dataset);
+    let without = model.clone().with_trend(None)?;
+    let (fitted, info) = refit(&without, level, &split, options.control)?;
+    let fitted = fitted
+        .with_output_ranges(model.interface().output_ranges.clone())?
+        .with_trend(trend)?;
     let fitted = match fitted.recalibrated(dataset, &split.validation, 1.0) {
         Ok(scaled) => scaled.model,
         Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. }) => fitted,

@@ -10,9 +10,9 @@ use intervalid_model::{MarginActivation, ModelKind, OutputRange, Precision, Stra
 
 use intervalid_workflow::{Preset, parse_range};
 
-use super::DataArgs;
 use super::coverage::Coverages;
 use super::data::seconds;
+use super::{DataArgs, PrepareArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +27,7 @@ Examples:
   intervalid fit my.csv --config fit.toml --print-config  what would be done
   intervalid fit run1.csv run2.csv --initial measured     two experiments
   intervalid fit monday.csv --test friday.csv             a recording of its own for the test
+  intervalid fit my.csv --fill-gaps 3 --clip-spikes 6 --decimate 10   cleaned and thinned out first
 
 A fit that was interrupted goes on when the same command is run again.";
 
@@ -36,6 +37,8 @@ A fit that was interrupted goes on when the same command is run again.";
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
     /// Files that are the test part as a whole; DATA is then for training and validation alone
     #[arg(
         long,

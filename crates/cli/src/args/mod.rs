@@ -14,6 +14,7 @@ mod export;
 mod fit;
 mod life;
 mod model;
+mod prepare;
 mod report;
 mod shell;
 mod studio;
@@ -27,6 +28,7 @@ pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs, UpdateArgs};
 pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
+pub(crate) use prepare::PrepareArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use studio::StudioArgs;
@@ -169,6 +171,8 @@ pub(crate) enum DataCommand {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    #[command(flatten)]
+    pub(crate) prepare: PrepareArgs,
 }
 
 /// Arguments of `demo`.

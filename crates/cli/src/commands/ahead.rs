@@ -10,7 +10,7 @@ use intervalid_workflow::{Past, Plan, PlanLabel};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, Levels};
-use super::load::diverged_at;
+use super::load::{diverged_at, warn_of_trend};
 use super::predict::diverged;
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
@@ -141,6 +141,7 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
         },
         global,
     )
+    .with_preparation(interface.preparation.of_inputs(inputs.len()))
     .load()?;
     output.warnings(&read);
     let [ahead] = read.experiments() else {
@@ -171,6 +172,7 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
                 },
                 global,
             )
+            .with_preparation(interface.preparation.clone())
             .load()?;
             output.warnings(&past);
             // Refuses a recording that was sampled at another rate.
@@ -204,5 +206,6 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
         sample_time: read.sample_time(),
     };
     let plan = Plan::new(model, &columns, past, label)?;
+    warn_of_trend(model, &plan.dataset, output);
     Ok(Planning { read, plan })
 }

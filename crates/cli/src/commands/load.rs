@@ -106,19 +106,43 @@ pub(super) fn recordings(
     output: &Output,
 ) -> Result<(Dataset, Part), Failure> {
     let mut data = data.clone();
-    own_columns(model, &mut data);
-    let dataset = record(&data, global).load()?;
+    let dataset = of_model(model, &mut data, global).load()?;
     output.warnings(&dataset);
+    warn_of_trend(model, &dataset, output);
     let part = Part::whole(&dataset);
     Ok((dataset, part))
 }
 
-/// Reads the columns of the model unless the user names others.
-pub(super) fn own_columns(model: &Model, data: &mut DataArgs) {
+/// What to read for a model: its columns unless the user names others, prepared as its own record was.
+pub(super) fn of_model(model: &Model, data: &mut DataArgs, global: &GlobalArgs) -> RecordRequest {
     let interface = model.interface();
     let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
     data.options.input.get_or_insert_with(|| names(&interface.inputs));
     data.options.output.get_or_insert_with(|| names(&interface.outputs));
+    record(data, global).with_preparation(interface.preparation.clone())
+}
+
+/// Beyond so many lengths of the training part a trend is a guess.
+const FAR: f64 = 1.0;
+
+/// Says where a trend is not what it was fitted for.
+pub(super) fn warn_of_trend(model: &Model, dataset: &Dataset, output: &Output) {
+    let Some(trend) = &model.interface().trend else {
+        return;
+    };
+    if trend.lacks_clock(dataset) {
+        output.warning(format_args!(
+            "{}: the model's trend goes by the clock, and these data have none: it starts as that of the training data did",
+            dataset.name()
+        ));
+    }
+    let beyond = trend.beyond(dataset);
+    if beyond > FAR {
+        output.warning(format_args!(
+            "{}: the model's trend goes on for {beyond:.1} times the length of its training data: what it adds there is a guess",
+            dataset.name()
+        ));
+    }
 }
 
 /// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
@@ -126,6 +150,17 @@ pub(super) fn simulate(
     (path, model): (&Path, &Model),
     data: &DataArgs,
     (part, horizon): (PartName, Option<usize>),
+    global: &GlobalArgs,
+    output: &Output,
+) -> Result<Simulation, Failure> {
+    simulate_without_last((path, model), data, (part, horizon, 0), global, output)
+}
+
+/// The same without the last so many samples, which rows to come may still change.
+pub(super) fn simulate_without_last(
+    (path, model): (&Path, &Model),
+    data: &DataArgs,
+    (part, horizon, unsettled): (PartName, Option<usize>, usize),
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<Simulation, Failure> {
@@ -137,10 +172,18 @@ pub(super) fn simulate(
             data.options.split = ConfigFile::load(Some(&config))?.split()?;
         }
     }
-    own_columns(model, &mut data);
-    let request = record(&data, global);
-    let dataset = request.load()?;
+    let request = of_model(model, &mut data, global);
+    let mut dataset = request.load()?;
     output.warnings(&dataset);
+    warn_of_trend(model, &dataset, output);
+    if unsettled > 0 {
+        dataset = dataset.without_last(unsettled).ok_or_else(|| {
+            Failure::input(anyhow!(
+                "{}: expected more than {unsettled} samples in every experiment, since the last ones are settled by those that follow",
+                request.label()
+            ))
+        })?;
+    }
     let (part, name) = match part {
         PartName::All => (Part::whole(&dataset), "whole"),
         PartName::Train => (request.split(&dataset)?.train, "training"),

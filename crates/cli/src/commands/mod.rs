@@ -38,7 +38,10 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     match &cli.command {
         Command::Demo(args) => demo::run(&args.out, args.epochs.map(|epochs| epochs as usize), output),
         Command::Data(DataCommand::List) => data::list::run(data_dir(global).as_deref(), output),
-        Command::Data(DataCommand::Show(args)) => data::show::run(&record(&args.data, global), output),
+        Command::Data(DataCommand::Show(args)) => {
+            let request = record(&args.data, global).with_preparation(args.prepare.preparation());
+            data::show::run(&request, args.prepare.detrend.as_deref(), output)
+        }
         Command::Fit(args) => fit::run(args, global, output),
         Command::Predict(args) => predict::run(args, global, output),
         Command::Evaluate(args) => evaluate::run(args, global, output),

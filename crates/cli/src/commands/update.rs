@@ -10,14 +10,14 @@ use intervalid_report::{Comparison, FitReport, compare_page, fit_page};
 use intervalid_workflow::{TrainOptions, update};
 use serde::Serialize;
 
-use super::load::{model, model_file, own_columns};
+use super::load::{model, model_file, of_model};
 use crate::args::{DataArgs, GlobalArgs, UpdateArgs};
 use crate::error::Failure;
 use crate::format::{percent, significant};
 use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
-use crate::request::{record, threads};
+use crate::request::threads;
 use crate::write::{ANOTHER_FOLDER, OutFile, OutFolder, refuse_replacing, write_together};
 
 /// Old and new model side by side.
@@ -56,8 +56,7 @@ pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Re
         data: args.with.iter().chain(&args.data.data).cloned().collect(),
         ..args.data.clone()
     };
-    own_columns(&model, &mut data);
-    let request = record(&data, global);
+    let request = of_model(&model, &mut data, global);
     let dataset = request.load()?;
     output.warnings(&dataset);
     let files = request.files(&dataset)?;

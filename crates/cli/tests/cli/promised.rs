@@ -437,6 +437,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
             ("paper_lags", Maybe(&LAGS)),
             ("warnings", List(&Text)),
             ("notes", List(&Text)),
+            ("preparation", List(&Text)),
         ]),
     ),
     (&["fit", "hair-dryer", "--print-config"], Settings),
@@ -1083,11 +1084,14 @@ pub(crate) const SERVERS: &[(&[&str], Shape)] = &[(
 /// Long options of every command, but for those that every command has.
 pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["data", "list"], ""),
-    (&["data", "show"], DATA_OPTIONS),
+    (
+        &["data", "show"],
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples fill-gaps clip-spikes decimate detrend",
+    ),
     (
         &["fit"],
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples out force preset model strategy margin coverage \
-         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all output-range",
+         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all output-range fill-gaps clip-spikes decimate detrend",
     ),
     (
         &["predict"],
@@ -1139,8 +1143,6 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (&["man"], "out"),
     (&[], "version"),
 ];
-const DATA_OPTIONS: &str =
-    "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples";
 pub(crate) const GLOBAL_OPTIONS: &str = "json quiet verbose data-dir help";
 
 /// Every setting of `fit` that has a flag: a value, the key of the resolved configuration, and what it says then.

@@ -70,7 +70,7 @@ pub enum FileProblem {
         problem: String,
     },
     /// A MATLAB file in the HDF5-based format.
-    #[error("this is a MATLAB v7.3 (HDF5) file, expected v5 to v7: save it in MATLAB with save(..., '-v7')")]
+    #[error("this is a MATLAB v7.3 (HDF5) file, expected v5 to v7 here: save it in MATLAB with save(..., '-v7')")]
     MatVersion,
     /// A file without content.
     #[error("the file is empty, expected a header row and samples")]
@@ -193,6 +193,20 @@ pub enum FileProblem {
         position: Position,
         /// Column name.
         column: String,
+    },
+    /// A gap that is longer than those that are filled, or has one side only.
+    #[error(
+        "{position}, column '{}': missing sample in a gap that is not filled: expected at most {most} in a row, with a sample before \
+         and after",
+        display_name(column)
+    )]
+    GapNotFilled {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// Samples that may be missing in a row.
+        most: usize,
     },
     /// An empty experiment label.
     #[error("{position}: the experiment label is empty: expected a name or number")]
@@ -461,6 +475,7 @@ impl FileProblem {
             Self::NotANumber { position, .. }
             | Self::NonFiniteCell { position, .. }
             | Self::MissingSample { position, .. }
+            | Self::GapNotFilled { position, .. }
             | Self::NoExperimentLabel { position }
             | Self::ExperimentReappears { position, .. }
             | Self::NotATime { position, .. }

@@ -190,7 +190,7 @@ pub(super) fn read_table(
             labels.push(row, &label, file, Position::Row(row as u64 + 1))?;
         }
     }
-    check_columns(file, &header, &selection, &columns, options.missing)?;
+    check_columns(file, &header, &selection, &columns, options.while_reading())?;
     let table = Table {
         columns,
         labels,

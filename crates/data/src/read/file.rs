@@ -13,6 +13,7 @@ use crate::read::columns::Selection;
 use crate::read::header::Header;
 use crate::read::limit::Limit;
 use crate::read::mat::MatFile;
+use crate::read::mat_hdf5::{Hdf5MatFile, is_hdf5};
 use crate::read::npy::{NpyFile, NpzFile};
 use crate::read::options::{Decimal, ReadOptions};
 use crate::read::sampling::TimeColumn;
@@ -39,7 +40,7 @@ pub(crate) enum Source {
 /// |---|---|
 /// | `.csv`, `.tsv`, `.txt`, `.dat` | text table with a header row, UTF-8 or UTF-16; a row of units below it is recognised |
 /// | `.xlsx`, `.xlsm` | the first sheet that is not empty, read as such a table |
-/// | `.mat` | MATLAB level 5 (`-v6`, `-v7`): numeric arrays, and the fields of structures that hold some |
+/// | `.mat` | MATLAB (`-v6`, `-v7`, `-v7.3`): numeric arrays, and the fields of structures that hold some |
 /// | `.npz` | NumPy archive: the arrays' names are the columns' names |
 /// | `.npy` | one NumPy array: its columns are `c1`, `c2`, … (`c` if there is only one) |
 /// | `.parquet` | flat numeric columns; needs the feature `parquet` (on by default) |
@@ -90,6 +91,8 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
             table.time = None;
         }
         let column = table.time.as_ref().map(|time| time.name.clone()).unwrap_or_default();
+        let names: Vec<&str> = selection.channels().map(|index| header.full[index].as_str()).collect();
+        table.fill(&file, &names, options)?;
         let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), options)?;
         pieces.agree(&file, &column, &mut sample_time)?;
         experiments.extend(pieces.experiments);
@@ -100,7 +103,8 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     };
     let name = options.name.clone().unwrap_or(stem);
     let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
-    dataset.with_warnings(warnings).with_units_by_name(&options.units)
+    let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
+    options.prepare.apply(dataset)
 }
 
 /// All files have the channels of the first, in the units that both name.
@@ -170,7 +174,7 @@ fn read_source(source: &Source, file: &str, options: &ReadOptions) -> Result<(He
         }
         Source::File(path) => path,
     };
-    let handle = open(path, file)?;
+    let mut handle = open(path, file)?;
     let file_bytes = handle.metadata().map_or(0, |metadata| metadata.len());
     let limit = Limit::new(file, file_bytes, options);
     let extension = path
@@ -193,6 +197,10 @@ fn read_source(source: &Source, file: &str, options: &ReadOptions) -> Result<(He
             text::read(file, text_reader(handle), &form, options)
         }
         "xlsx" | "xlsm" => sheet::read(file, path, &limit, options),
+        "mat" if is_hdf5(&mut handle) => {
+            let mut mat = Hdf5MatFile::new(file, path, options.max_samples)?;
+            read_table(file, &mut mat, &limit, options)
+        }
         "mat" => read_table(file, &mut MatFile::new(file, handle)?, &limit, options),
         "npz" => read_table(file, &mut NpzFile::new(file, handle)?, &limit, options),
         "npy" => read_table(file, &mut NpyFile::new(file, handle)?, &limit, options),

@@ -6,6 +6,7 @@ mod file;
 mod header;
 mod limit;
 mod mat;
+mod mat_hdf5;
 mod npy;
 mod options;
 #[cfg(feature = "parquet")]

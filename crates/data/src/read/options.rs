@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
+use crate::prepare::Preparation;
 
 /// What to do where a sample is missing: an empty cell, `NaN`, `NA` or `null`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -96,10 +97,22 @@ pub struct ReadOptions {
     pub units: Vec<(String, String)>,
     /// What to do where a sample is missing.
     pub missing: MissingPolicy,
+    /// What is done to the samples before they become a record.
+    pub prepare: Preparation,
     /// Name of the data set.
     pub name: Option<String>,
     /// Most values that the chosen columns of a file may hold.
     pub max_samples: Option<u64>,
+}
+
+impl ReadOptions {
+    /// What happens to a missing sample while a file is read: where gaps are filled, whether one is too long shows later.
+    pub(super) fn while_reading(&self) -> MissingPolicy {
+        match self.prepare.fill_gaps {
+            Some(_) => MissingPolicy::Split,
+            None => self.missing,
+        }
+    }
 }
 
 /// Where in a file something is.

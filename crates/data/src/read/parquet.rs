@@ -106,7 +106,7 @@ fn read_unguarded(
             return Err(malformed(file, format!("its columns have {rows} and {row} rows")));
         }
     }
-    check_columns(file, &header, &selection, &columns, options.missing)?;
+    check_columns(file, &header, &selection, &columns, options.while_reading())?;
     let (time, warning) = match time {
         Some(choice) => {
             let mut times = Times::new(file, &header, choice.clone(), options);

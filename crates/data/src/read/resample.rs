@@ -116,7 +116,12 @@ fn stretches(
     (step, options): (f64, &ReadOptions),
     tally: &mut Tally,
 ) -> Result<Vec<Vec<usize>>, DataError> {
-    let longest = BRIDGE * step.max(tally.usual);
+    // Who fills gaps of so many samples bridges what is as long.
+    let steps = options
+        .prepare
+        .fill_gaps
+        .map_or(BRIDGE, |samples| BRIDGE.max(samples as f64 + 1.0));
+    let longest = steps * step.max(tally.usual) * (1.0 + f64::EPSILON);
     let mut stretches: Vec<Vec<usize>> = Vec::new();
     for row in rows {
         let Some(stretch) = stretches.last_mut() else {

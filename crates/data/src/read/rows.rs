@@ -121,7 +121,7 @@ impl<'a> Rows<'a> {
             self.start_time(cells);
         }
         if let Some((position, rows)) = self.blank.take() {
-            if self.options.missing == MissingPolicy::Error {
+            if self.options.while_reading() == MissingPolicy::Error {
                 return Err(FileProblem::BlankLine {
                     line: position.number(),
                 }
@@ -140,7 +140,7 @@ impl<'a> Rows<'a> {
             let value = parse(cells.get(index), self.decimal, self.file, name, position)?;
             push(
                 column,
-                check_value(value, self.options.missing, self.file, name, position)?,
+                check_value(value, self.options.while_reading(), self.file, name, position)?,
             );
         }
         if let Some(index) = self.selection.experiment {

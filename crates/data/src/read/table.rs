@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::dataset::Experiment;
 use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
+use crate::prepare::fill_gaps;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::resample::resample;
 use crate::read::sampling::{Even, Stretch, TimeColumn, even_stretches};
@@ -111,7 +112,7 @@ pub(crate) fn timed_experiments(
         for (row, value) in column.iter().enumerate() {
             check_value(
                 *value,
-                options.missing,
+                options.while_reading(),
                 source,
                 &table.name,
                 Position::Row(row as u64 + 1),
@@ -122,7 +123,7 @@ pub(crate) fn timed_experiments(
     for nanoseconds in &table.nanoseconds {
         time.push(Moment::from_nanoseconds(i128::from(*nanoseconds), table.universal));
     }
-    let rows = Table {
+    let mut rows = Table {
         columns: table.columns,
         labels: Labels::default(),
         time: Some(time),
@@ -130,6 +131,8 @@ pub(crate) fn timed_experiments(
         available: Vec::new(),
         warnings: Vec::new(),
     };
+    let names = vec![table.name.as_str(); rows.columns.len()];
+    rows.fill(source, &names, options)?;
     let pieces = rows.into_experiments(source, &table.name, inputs, options)?;
     pieces.agree(source, "index", sample_time)?;
     Ok((pieces.experiments, pieces.warnings))
@@ -169,17 +172,30 @@ impl Table {
     /// Cuts at label changes and gaps, and resamples where that is asked for. Columns move where nothing is cut; otherwise one
     /// column at a time is copied.
     pub(super) fn into_experiments(
-        mut self,
+        self,
         file: &str,
         stem: &str,
         inputs: usize,
         options: &ReadOptions,
     ) -> Result<Pieces, DataError> {
-        let rows = self.columns.first().map_or(0, Vec::len);
-        if rows == 0 {
+        if self.rows() == 0 {
             return Err(FileProblem::NoRows.of(file));
         }
-        let mut borders = std::mem::take(&mut self.labels.runs);
+        let runs = self.runs(stem);
+        match options.resample {
+            Some(step) => self.resampled(file, runs, inputs, (step, options)),
+            None => self.cut(file, runs, inputs, options.missing),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
+    /// Rows of one label, with the name of their experiment.
+    fn runs(&self, stem: &str) -> Vec<(String, Range<usize>)> {
+        let rows = self.rows();
+        let mut borders = self.labels.runs.clone();
         if borders.is_empty() {
             borders.push((0, String::new()));
         }
@@ -191,10 +207,44 @@ impl Table {
             };
             (name, *start..end)
         });
-        let runs: Vec<(String, Range<usize>)> = runs.collect();
-        match options.resample {
-            Some(step) => self.resampled(file, runs, inputs, (step, options)),
-            None => self.cut(file, runs, inputs, options.missing),
+        runs.collect()
+    }
+
+    /// Fills short gaps where that is asked for, and refuses what is missing then where that is no border. `names` are those of the columns.
+    pub(super) fn fill(&mut self, file: &str, names: &[&str], options: &ReadOptions) -> Result<(), DataError> {
+        let Some(most) = options.prepare.fill_gaps else {
+            return Ok(());
+        };
+        options.prepare.check()?;
+        let runs: Vec<Range<usize>> = self.runs("").into_iter().map(|(_, rows)| rows).collect();
+        let filled = fill_gaps(&mut self.columns, &runs, most);
+        let position = Self::position(self.first_row);
+        if let Some(first) = filled.first {
+            self.warnings.push(Warning::GapsFilled {
+                file: file.to_owned(),
+                gaps: filled.gaps,
+                samples: filled.samples,
+                longest: filled.longest,
+                first: position(first).to_string(),
+            });
+        }
+        if options.missing == MissingPolicy::Split {
+            return Ok(());
+        }
+        let missing = |column: &Vec<f64>| column.iter().position(|value| value.is_nan());
+        let first = self
+            .columns
+            .iter()
+            .zip(names)
+            .filter_map(|(column, name)| Some((missing(column)?, name)));
+        match first.min_by_key(|(row, _)| *row) {
+            Some((row, column)) => Err(FileProblem::GapNotFilled {
+                position: position(row),
+                column: (*column).to_owned(),
+                most,
+            }
+            .of(file)),
+            None => Ok(()),
         }
     }
 
@@ -211,7 +261,7 @@ impl Table {
         inputs: usize,
         policy: MissingPolicy,
     ) -> Result<Pieces, DataError> {
-        let rows = self.columns.first().map_or(0, Vec::len);
+        let rows = self.rows();
         let mut warnings = self.warnings;
         let mut missing_rows = 0;
         let mut pieces: Vec<(String, Stretch)> = Vec::new();

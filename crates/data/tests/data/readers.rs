@@ -33,12 +33,43 @@ fn matlab_and_numpy() {
         "plain.mat",
         "compressed.mat",
         "single.mat",
+        "v73.mat",
         "plain.npz",
         "compressed.npz",
     ] {
         assert_record(&read_fixture(name, &ReadOptions::default()), -0.5);
     }
     assert_record(&read_fixture("integers.mat", &ReadOptions::default()), -1.0);
+}
+
+/// Version 7.3 is HDF5: fields of structures, limits, and files that are cut off.
+#[test]
+fn matlab_in_hdf5() {
+    let options = ReadOptions {
+        inputs: names(&["u1"]),
+        outputs: names(&["run.flow"]),
+        ..ReadOptions::default()
+    };
+    let dataset = read_fixture("v73.mat", &options);
+    assert_eq!(dataset.outputs()[0].name, "flow");
+    assert!((dataset.experiments()[0].output(0)[5] - 25.0).abs() < 1e-12);
+    let few = ReadOptions {
+        max_samples: Some(17),
+        ..ReadOptions::default()
+    };
+    let refused = read(&[fixture("v73.mat")], &few).expect_err("18 values");
+    assert!(refused.to_string().contains("18"), "{refused}");
+    let refused = read_mat_arrays(&fixture("v73.mat"), &["u"]).expect_err("not by this way");
+    assert!(refused.to_string().contains("v7.3"), "{refused}");
+    let whole = fs::read(fixture("v73.mat")).expect("reads");
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("cut.mat");
+    for end in (0..whole.len()).step_by(97) {
+        fs::write(&path, &whole[..end]).expect("writes");
+        // Cut off it is refused, unless what is left out was padding; either way nothing panics.
+        let cut = read(&[&path], &ReadOptions::default());
+        assert!(cut.is_err() || end > whole.len() / 2, "{end}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::{Channel, InitialState, Lags, Normaliser};
+use intervalid_data::{Channel, InitialState, Lags, Normaliser, Preparation, Trend};
 use intervalid_interval::Real;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -44,6 +44,11 @@ struct Identity<'a> {
     /// Of models with limits alone, so that the others keep their identity.
     #[serde(skip_serializing_if = "<[OutputRange]>::is_empty")]
     output_ranges: &'a [OutputRange],
+    /// Of models with some alone, for the same reason.
+    #[serde(skip_serializing_if = "Preparation::is_none")]
+    preparation: &'a Preparation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trend: Option<&'a Trend>,
 }
 
 impl Model {
@@ -74,6 +79,8 @@ impl Model {
             half_width: self.body().half_width(),
             horizons: interface.horizons.as_ref(),
             output_ranges: &interface.output_ranges,
+            preparation: &interface.preparation,
+            trend: interface.trend.as_ref(),
         };
         let mut hash = Sha256::new();
         hash.update(serde_json::to_vec(&identity).map_err(|source| ModelError::Serialise {

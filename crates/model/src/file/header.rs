@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use intervalid_data::{Channel, InitialState, Lags, Normaliser, Scale};
+use intervalid_data::{Channel, ClipSpikes, InitialState, Lags, Normaliser, Preparation, Scale, Trend};
 use serde::{Deserialize, Serialize};
 
 use crate::band::calibration::Calibration;
@@ -50,6 +50,10 @@ pub(super) struct Header {
     pub(super) horizons: Option<HorizonScales>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) output_ranges: Vec<OutputRange>,
+    #[serde(default, skip_serializing_if = "Preparation::is_none")]
+    pub(super) preparation: Preparation,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) trend: Option<Trend>,
     pub(super) config: FitConfig,
 }
 
@@ -65,6 +69,8 @@ impl Header {
             region,
             horizons,
             output_ranges,
+            preparation,
+            trend,
         } = model.interface().clone();
         Self {
             format: FORMAT,
@@ -88,6 +94,8 @@ impl Header {
             region,
             horizons,
             output_ranges,
+            preparation,
+            trend,
             config: config.clone(),
         }
     }
@@ -102,6 +110,8 @@ impl Header {
             region: self.region.clone(),
             horizons: self.horizons.clone(),
             output_ranges: self.output_ranges.clone(),
+            preparation: self.preparation.clone(),
+            trend: self.trend.clone(),
         }
     }
 }
@@ -214,12 +224,35 @@ fn check_header(header: &Header) -> Result<(), String> {
         horizons.check(header.channels.outputs.len())?;
     }
     check_ranges(&header.output_ranges, header.channels.outputs.len())?;
+    check_preparation(header)?;
     let mut seen = HashSet::new();
     let Channels { inputs, outputs } = &header.channels;
     match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
         Some(channel) => Err(format!("channel '{}' occurs twice", channel.name)),
         None => Ok(()),
     }
+}
+
+fn check_preparation(header: &Header) -> Result<(), String> {
+    let (inputs, outputs) = (header.channels.inputs.len(), header.channels.outputs.len());
+    header
+        .preparation
+        .check()
+        .map_err(|error| format!("its preparation: {error}"))?;
+    match &header.preparation.clip_spikes {
+        ClipSpikes::None => {}
+        ClipSpikes::Channels(limits) if limits.len() == inputs + outputs => {}
+        other => {
+            return Err(format!(
+                "its preparation clips '{other}', expected a limit or none for each of {} channels",
+                inputs + outputs
+            ));
+        }
+    }
+    header
+        .trend
+        .as_ref()
+        .map_or(Ok(()), |trend| trend.check(inputs, outputs))
 }
 
 fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<(), String> {

@@ -31,6 +31,8 @@
 //! | `calibration` | left out where there is none: per output `lower`, `upper`, `floor` and, of several members, `spread` (see `Scaling`), and where they come from; `levels` has the same for other coverages |
 //! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `output_ranges` | left out where there are none: per output `least` and `most`, what predictions and bands do not leave |
+//! | `preparation` | left out where there is none: what is done to recordings first: `fill_gaps`, `clip_spikes`, `decimate` (see `Preparation`) |
+//! | `trend` | left out where there is none: lines per channel that are taken out of data and put back into predictions (see `Trend`) |
 //! | `config` | the resolved configuration of the fit |
 //!
 //! With docs/method.md, sections 2, 3 and 8 this is enough to rebuild the forward pass; a test below does so by naive loops.

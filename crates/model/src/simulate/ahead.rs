@@ -224,6 +224,8 @@ impl Model {
         if horizon == 0 {
             return Err(ModelError::option("horizon", 0, "at least 1 sample ahead"));
         }
+        let (recorded, level) = (dataset, self.level(dataset)?);
+        let dataset = &*level;
         let (lags, initial) = (self.config().lags, self.config().initial);
         let windows = free_run_windows(dataset, part, lags, initial)?;
         self.interface().check_measured(dataset, &windows)?;
@@ -274,7 +276,7 @@ impl Model {
                 false => end,
             };
         }
-        Ok(self.limited(bands))
+        Ok(self.limited(self.with_its_trend(recorded, bands)))
     }
 
     /// The same model knowing how its band shrinks a few samples after a measurement, from the data it was fitted to; without
@@ -290,6 +292,7 @@ impl Model {
     fn learn_horizons(&self, dataset: &Dataset, part: &Part) -> Result<Option<HorizonScales>> {
         /// Fewer errors say nothing about a quantile.
         const LEAST_ERRORS: usize = 30;
+        let dataset = &*self.level(dataset)?;
         let (lags, initial) = (self.config().lags, self.config().initial);
         let windows = free_run_windows(dataset, part, lags, initial)?;
         let samples: usize = windows.iter().map(|window| window.len).sum();

@@ -2,6 +2,7 @@
 
 mod baselines;
 mod monitor;
+mod preparation;
 mod recalibrate;
 mod recovery;
 mod reproducibility;

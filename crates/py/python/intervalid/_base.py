@@ -105,6 +105,9 @@ class Estimator:
         ranges = settings.get("output_range")
         if ranges is not None:
             settings["output_range"] = {name: _range(value) for name, value in ranges.items()}
+        detrend = settings.get("detrend")
+        if detrend is not None:
+            settings["detrend"] = [detrend] if isinstance(detrend, str) else list(detrend)
         hidden = settings.get("hidden")
         if isinstance(hidden, (int, np.integer)):
             settings["hidden"] = [hidden]
@@ -360,7 +363,7 @@ class Estimator:
             # What is not known is never read; it only has to be there.
             columns.append([np.concatenate([c, np.full(length - known, c[-1])]) for c in start.columns])
             segments.append((number, known - 1 - model.warmup, length))
-        record = self._own_record([item.columns for item in inputs], columns)
+        record = self._own_record([item.columns for item in inputs], columns, u)
         runs = model.simulate(record, segments, recursion=recursion)
         predictions = [
             self._prediction(run, start, length, item.index, coverage)
@@ -497,7 +500,7 @@ class Estimator:
         if isinstance(u, Record):
             several = len(u._record.experiments) > 1
             one, other = self._reordered(u)
-            return self._own_record([item.columns for item in one], [item.columns for item in other]), several
+            return self._own_record([item.columns for item in one], [item.columns for item in other], u), several
         if y is None:
             raise ShapeError("y is missing: give the measured outputs")
         outputs = [self._select(item, "y").columns for item in experiments(y, "y")]
@@ -509,8 +512,10 @@ class Estimator:
             raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
         return self._own_record(inputs, outputs), is_several(y)
 
-    def _own_record(self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]]) -> _intervalid.Record:
-        """Data under the names of the model's own channels."""
+    def _own_record(
+        self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None = None
+    ) -> _intervalid.Record:
+        """Data under the names of the model's own channels, with the times and the preparation of the record they are from."""
         model = self._fitted()
         for what, expected, found in (
             ("inputs", model.inputs, inputs[0]),
@@ -528,7 +533,8 @@ class Estimator:
             (f"experiment {number + 1}" if several else "data", list(one), list(other))
             for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
         ]
-        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows)
+        source = like._record if isinstance(like, Record) else None
+        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=source)
 
     def _select(self, item: Table, letter: str = "u") -> Table:
         """The model's channels by name, where both sides have names."""

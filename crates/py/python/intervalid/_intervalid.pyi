@@ -85,6 +85,9 @@ class Record:
         times: Sequence[tuple[npt.NDArray[np.int64], bool]] | None = None,
         split_at_gaps: bool = False,
         resample: float | None = None,
+        prepare: tuple[int | None, str | None, int | None] | None = None,
+        like: Record | None = None,
+        skipped: Sequence[int] = ...,
     ) -> Record: ...
     @staticmethod
     def load(
@@ -102,6 +105,7 @@ class Record:
         resample: float | None = None,
         skip_rows: int = 0,
         units: Sequence[tuple[str, str]] = ...,
+        prepare: tuple[int | None, str | None, int | None] | None = None,
     ) -> Record: ...
     @property
     def warnings(self) -> list[str]: ...

@@ -21,6 +21,7 @@ class _IntervalNetwork(Estimator):
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
         output_range: Mapping[str, Any] | None = None,
+        detrend: Sequence[str] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -63,6 +64,7 @@ class _IntervalNetwork(Estimator):
         self.initial = initial
         self.coverage = coverage
         self.output_range = output_range
+        self.detrend = detrend
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -107,6 +109,7 @@ class _BayesianNetwork(Estimator):
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
         output_range: Mapping[str, Any] | None = None,
+        detrend: Sequence[str] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -134,6 +137,7 @@ class _BayesianNetwork(Estimator):
         self.initial = initial
         self.coverage = coverage
         self.output_range = output_range
+        self.detrend = detrend
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -166,6 +170,7 @@ class _DropoutNetwork(Estimator):
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
         output_range: Mapping[str, Any] | None = None,
+        detrend: Sequence[str] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -193,6 +198,7 @@ class _DropoutNetwork(Estimator):
         self.initial = initial
         self.coverage = coverage
         self.output_range = output_range
+        self.detrend = detrend
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -225,6 +231,7 @@ class _EnsembleNetwork(Estimator):
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
         output_range: Mapping[str, Any] | None = None,
+        detrend: Sequence[str] | None = None,
         epochs: int | None = None,
         batch: int | None = None,
         learning_rate: float | None = None,
@@ -251,6 +258,7 @@ class _EnsembleNetwork(Estimator):
         self.initial = initial
         self.coverage = coverage
         self.output_range = output_range
+        self.detrend = detrend
         self.epochs = epochs
         self.batch = batch
         self.learning_rate = learning_rate
@@ -307,6 +315,8 @@ class IntervalNODE(_IntervalNetwork):
 margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate, gradnorm_optimiser
         The band's loss and the training of margins; see the tables of ``IntervalConfig`` and ``TrainingConfig`` in
         the Rust documentation.
+    detrend : list of str
+        Channels that drift: a straight line through the training part is taken out of them, and put back into predictions.
     linear_path : bool
         Learn a linear function of the regressor beside the network.
     lag_search : bool
@@ -490,6 +500,7 @@ class ARX(Estimator):
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
         output_range: Mapping[str, Any] | None = None,
+        detrend: Sequence[str] | None = None,
         lag_search: bool | None = None,
         seed: int = 1,
         random_state: int | None = None,
@@ -503,6 +514,7 @@ class ARX(Estimator):
         self.initial = initial
         self.coverage = coverage
         self.output_range = output_range
+        self.detrend = detrend
         self.lag_search = lag_search
         self.seed = seed
         self.random_state = random_state
@@ -535,6 +547,8 @@ class AutoModel(Estimator):
     output_range : mapping
         Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
         has none. Samples to train on beyond them are refused.
+    detrend : list of str
+        Channels that drift: a straight line through the training part is taken out of them, and put back into predictions.
     rounds : int
         Most rounds, 0 to 1000; fewer are faster. None lets the search end when its work is done or nothing more is gained.
     budget : float
@@ -561,6 +575,7 @@ class AutoModel(Estimator):
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
         output_range: Mapping[str, Any] | None = None,
+        detrend: Sequence[str] | None = None,
         rounds: int | None = None,
         budget: float | None = None,
         precision: str = "f32",
@@ -576,6 +591,7 @@ class AutoModel(Estimator):
         self.initial = initial
         self.coverage = coverage
         self.output_range = output_range
+        self.detrend = detrend
         self.rounds = rounds
         self.budget = budget
         self.precision = precision

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _intervalid
 from ._arrays import ArrayLike, table
+from ._html import prediction_html
 from .errors import MissingDependencyError, ShapeError
 
 if TYPE_CHECKING:
@@ -153,6 +154,10 @@ class Prediction:
         known = f", the first {self.known} known" if self.known else ""
         away = f", diverged at row {self.diverged_at}" if self.diverged_at is not None else ""
         return f"Prediction({len(self)} samples of {names}, {band}{known}{away})"
+
+    def _repr_html_(self) -> str:
+        """A small drawing of the band and its first rows, for notebooks."""
+        return prediction_html(self)
 
     def contains(self, y: ArrayLike) -> npt.NDArray[np.bool_]:
         """For every row and output, whether the measured output is inside the interval, ends included."""

@@ -22,7 +22,8 @@ class Record:
 
     Estimators take arrays and tables as they are; a record is for data that bring names, units and a sample time along, and for
     files. An index of dates gives the sample time: uneven sampling is an error unless ``resample`` gives a step in seconds, and a
-    gap is one unless ``missing="split"`` starts a new experiment there. It can be given to ``fit``, ``predict``, ``score`` and ``metrics`` in place of u and y.
+    gap is one unless ``missing="split"`` starts a new experiment there. ``fill_gaps``, ``clip_spikes`` and ``decimate`` prepare
+    the samples as the options of ``intervalid fit`` do (see :func:`load_data`). It can be given to ``fit``, ``predict``, ``score`` and ``metrics`` in place of u and y.
 
     >>> from intervalid import Record
     >>> record = Record([0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.7], name="step", sample_time=0.1)
@@ -43,6 +44,9 @@ class Record:
         output_units: Sequence[str | None] | None = None,
         missing: str = "error",
         resample: float | None = None,
+        fill_gaps: int | None = None,
+        clip_spikes: float | Mapping[str, float] | None = None,
+        decimate: int | None = None,
     ) -> None:
         _check_missing(missing)
         outputs = experiments(y, "y")
@@ -75,6 +79,7 @@ class Record:
                 times=times,
                 split_at_gaps=missing == "split",
                 resample=resample,
+                prepare=_preparation(fill_gaps, clip_spikes, decimate),
             ),
             named=(any(item.names is not None for item in inputs), any(item.names is not None for item in outputs)),
         )
@@ -149,13 +154,16 @@ class Record:
             raise OptionError(f"a step of {step}: expected at least 1, since time runs forwards")
         seconds = None if self.sample_time is None else step * self.sample_time
         experiments = []
-        for number, (name, _) in enumerate(self._record.experiments):
+        # Every n-th sample of a record is another one than its preparation made.
+        like, skipped = (self._record, []) if step == 1 else (None, [])
+        for number, (name, length) in enumerate(self._record.experiments):
+            skipped.append(rows.indices(length)[0])
             inputs: list[Column] = [self._record.input(number, i)[rows] for i in range(len(self.inputs))]
             outputs: list[Column] = [self._record.output(number, i)[rows] for i in range(len(self.outputs))]
             experiments.append((name, inputs, outputs))
         parts = self._record
         stretch = Record._of(
-            _intervalid.Record(parts.name, parts.inputs, parts.outputs, seconds, experiments, parts.known),
+            _intervalid.Record(parts.name, parts.inputs, parts.outputs, seconds, experiments, parts.known, like=like, skipped=skipped),
             (self.named_inputs, self.named_outputs),
         )
         stretch._has_times = self._has_times
@@ -186,6 +194,17 @@ class Record:
 def _check_missing(missing: str) -> None:
     if missing not in ("error", "split"):
         raise OptionError(f"missing = {missing!r}: expected 'error' or 'split'")
+
+
+def _preparation(
+    fill_gaps: int | None, clip_spikes: float | Mapping[str, float] | None, decimate: int | None
+) -> tuple[int | None, str | None, int | None]:
+    """As the library takes it: spikes as they are typed on the command line."""
+    if isinstance(clip_spikes, Mapping):
+        spikes = ",".join(f"{name}={limit!r}" for name, limit in clip_spikes.items()) or None
+    else:
+        spikes = None if clip_spikes is None else repr(clip_spikes)
+    return (fill_gaps, spikes, decimate)
 
 
 def _times(inputs: Sequence[Table], outputs: Sequence[Table]) -> list[tuple[Any, bool]] | None:
@@ -223,6 +242,9 @@ def load_data(
     resample: float | None = None,
     skip_rows: int = 0,
     units: Mapping[str, str] | None = None,
+    fill_gaps: int | None = None,
+    clip_spikes: float | Mapping[str, float] | None = None,
+    decimate: int | None = None,
     data_dir: str | os.PathLike[str] | None = None,
 ) -> Record:
     """Reads a recording as the command line does: a built-in name, or text, spreadsheet, MATLAB, NumPy and Parquet files.
@@ -233,6 +255,10 @@ def load_data(
 
     A column of times gives the sample time; ``time`` names it where its own name does not tell, ``""`` passes over it. Uneven
     sampling is an error unless ``resample`` gives a step in seconds.
+
+    ``fill_gaps=3`` fills up to three missing samples in a row by a straight line. ``clip_spikes=6`` replaces samples of outputs that are
+    more than six standard deviations from the median of their neighbours by it, ``{"level": 6}`` those of some channels. ``decimate=10``
+    keeps one sample in ten, after a low-pass filter. What was done is told, and a model wants it of all records it is given.
 
     A data set that is known by name, such as ``"hair-dryer"``, brings its settings in the paper along.
 
@@ -258,6 +284,7 @@ def load_data(
             resample=resample,
             skip_rows=skip_rows,
             units=list((units or {}).items()),
+            prepare=_preparation(fill_gaps, clip_spikes, decimate),
         ),
         (True, True),
     )

@@ -14,6 +14,9 @@ pub(crate) struct DataView {
     pub(crate) channels: Vec<ChannelView>,
     pub(crate) parts: Vec<(String, usize)>,
     pub(crate) warnings: Vec<String>,
+    /// What is done to recordings first, a sentence each.
+    #[serde(default)]
+    pub(crate) preparation: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +28,7 @@ pub(crate) struct ChannelView {
     pub(crate) cells: Vec<String>,
 }
 
-pub(super) fn view(dataset: &Dataset, split: &Split) -> DataView {
+pub(super) fn view(dataset: &Dataset, split: &Split, preparation: Vec<String>) -> DataView {
     let summary = describe(dataset);
     let inputs = summary.inputs.iter().map(|channel| channel_view(channel, "input"));
     let outputs = summary.outputs.iter().map(|channel| channel_view(channel, "output"));
@@ -40,6 +43,7 @@ pub(super) fn view(dataset: &Dataset, split: &Split) -> DataView {
             ("test".to_owned(), split.test.samples()),
         ],
         warnings: summary.warnings.iter().map(ToString::to_string).collect(),
+        preparation,
     }
 }
 

@@ -156,7 +156,7 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         history: history::charts(&outcome.training),
         stages: history::stages(&outcome.training),
         elasticity: elasticity::view(model),
-        data: data::view(dataset, report.split),
+        data: data::view(dataset, report.split, outcome.metrics.preparation.clone()),
         config: report.config.to_owned(),
         commands: report.commands.to_vec(),
         train_seconds: outcome.metrics.train_seconds,

@@ -25,6 +25,15 @@ pub fn config_toml(request: &FitRequest, record: &RecordRequest) -> Result<Strin
     if let Some(seconds) = options.sample_time {
         table.insert("sample_time".to_owned(), Value::from(seconds));
     }
+    let prepare = &options.prepare;
+    for (key, samples) in [("fill_gaps", prepare.fill_gaps), ("decimate", prepare.decimate)] {
+        if let Some(samples) = samples {
+            table.insert(key.to_owned(), Value::try_from(samples)?);
+        }
+    }
+    if !prepare.clip_spikes.is_none() {
+        table.insert("clip_spikes".to_owned(), Value::from(prepare.clip_spikes.to_string()));
+    }
     table.insert("split".to_owned(), Value::from(record.fractions.to_string()));
     table.extend(request.to_table()?);
     Ok(toml::to_string(&table)?)

@@ -26,6 +26,8 @@ pub const REPORT: &str = "report.html";
 pub const REPORT_DATA: &str = "report.json";
 /// There while a network is fitted, or after that was interrupted.
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
+/// What a search has finished, while it runs.
+pub const JOURNAL: &str = "checkpoint.search";
 const PREDICTIONS: &str = "predictions.csv";
 const HISTORY: &str = "history.csv";
 /// Of a search only.

@@ -10,8 +10,8 @@ mod predictions;
 pub use command::{command_line, repeat_command};
 pub use config::config_toml;
 pub use files::{
-    CHECKPOINT, CONFIG, FILES, FitJson, METRICS, MODEL, MODEL_ALL, READ, REPORT, REPORT_DATA, fit_files, page_files,
-    write_fit,
+    CHECKPOINT, CONFIG, FILES, FitJson, JOURNAL, METRICS, MODEL, MODEL_ALL, READ, REPORT, REPORT_DATA, fit_files,
+    page_files, write_fit,
 };
 pub use history::history_csv;
 pub use predictions::{Extras, Planned, predictions_csv};

@@ -47,7 +47,7 @@ fn flag(text: &mut String, value: bool) {
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
 /// too, with nothing predicted. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
-/// have a column. Of records with times, `row` at the end is where a sample stands in its file, line or row from 1, and `time` when it was taken.
+/// have a column. Of records with times, or of one sample in several, `row` at the end is where a sample stands in its file, line or row from 1, and `time` when it was taken.
 ///
 /// # Errors
 /// If the bands are not of this record.
@@ -93,7 +93,9 @@ pub fn predictions_csv(
         .planned
         .map_or(experiments, |planned| std::slice::from_ref(planned.rows));
     let has_times = shown.iter().any(|experiment| experiment.time().is_some());
-    let has_rows = has_times && shown.iter().any(|experiment| experiment.row(0).is_some());
+    // Where samples were thinned out, their numbers do not lead back to the file either.
+    let is_thinned = dataset.preparation().decimate.is_some();
+    let has_rows = (has_times || is_thinned) && shown.iter().any(|experiment| experiment.row(0).is_some());
     if has_rows {
         text += ",row";
     }

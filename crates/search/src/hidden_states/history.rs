@@ -4,6 +4,7 @@
 //! the smallest whose held-out error is nearly that of the best.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
@@ -121,10 +122,24 @@ impl HiddenSearch {
         let Some(effort) = self.effort() else {
             return Vec::new();
         };
-        let fitted = map_parallel(&self.cuts, budget.threads, |scored| {
-            let data = (self.runs.as_slice(), scored);
-            let keep_on = |work: f64| budget.did(work, "cuts");
-            candidate.recipe.fit_one(data, effort, candidate.refined, &keep_on)
+        let numbered: Vec<(usize, &Scored)> = self.cuts.iter().enumerate().collect();
+        let fitted = map_parallel(&numbered, budget.threads, |(cut, scored)| {
+            let data = (self.runs.as_slice(), *scored);
+            let key = || {
+                let (recipe, refined) = (candidate.recipe, candidate.refined);
+                format!("cut {cut} of {recipe:?}, {refined} steps, dead time {}", self.dead_time)
+            };
+            let found = budget.once("cuts", key, || {
+                let is_cut = AtomicBool::new(false);
+                let keep_on = |work: f64| {
+                    let goes_on = budget.did(work, "cuts");
+                    is_cut.fetch_or(!goes_on, Ordering::SeqCst);
+                    goes_on
+                };
+                let found = candidate.recipe.fit_one(data, effort, candidate.refined, &keep_on);
+                (!is_cut.into_inner()).then_some(found)
+            });
+            found.flatten()
         });
         let fitted = fitted.into_iter().enumerate();
         fitted.filter_map(|(cut, fitted)| Some((cut, fitted?))).collect()

@@ -135,13 +135,16 @@ impl LongSearch {
             let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
             let config = descent(LINEAR_PENALTY, LINEAR_STEPS);
             let start = candidate.members[0][0].clone();
-            let mut is_cut = false;
-            let descent = descend(start, runs, &self.fitted, config, |_, _| {
-                is_cut = !budget.did(work, "linear models") || budget.is_over();
-                !is_cut
+            let key = || format!("long linear {:?}, dead time {dead_time}", candidate.recipe);
+            let fitted = budget.once("linear models", key, || {
+                let mut is_cut = false;
+                let descent = descend(start, runs, &self.fitted, config, |_, _| {
+                    is_cut = !budget.did(work, "linear models") || budget.is_over();
+                    !is_cut
+                });
+                (!is_cut).then(|| descent.map(|descent| descent.fitted))
             });
-            let judged = descent.and_then(|descent| judge(candidate.recipe, descent.fitted, started));
-            (!is_cut).then_some(judged)
+            fitted.map(|fitted| fitted.and_then(|fitted| judge(candidate.recipe, fitted, started)))
         });
         for (place, better) in places.into_iter().zip(again.into_iter().collect::<Option<Vec<_>>>()?) {
             if let Some(better) = better.filter(|better| better.score.total() < found[place].score.total()) {
@@ -179,23 +182,28 @@ impl LongSearch {
                 x0: linear.x0,
             };
             let work = descent_work(shape, beginning.samples());
-            let (mut is_cut, mut worked) = (false, 0.0);
             let config = descent(recipe.weight_penalty, FIRST_STEPS);
-            let found = descend(start, runs, &beginning, config, |_, _| {
-                worked += work;
-                is_cut = !budget.did(work, "networks") || budget.is_over();
-                !is_cut
+            let key = || format!("long {recipe:?}, dead time {dead_time}");
+            let fitted = budget.once("networks", key, || {
+                let (mut is_cut, mut worked) = (false, 0.0);
+                let found = descend(start, runs, &beginning, config, |_, _| {
+                    worked += work;
+                    is_cut = !budget.did(work, "networks") || budget.is_over();
+                    !is_cut
+                });
+                budget.took(worked, started.elapsed());
+                (!is_cut).then(|| found.map(|found| found.fitted))
             });
-            budget.took(worked, started.elapsed());
-            let judged = found.and_then(|found| {
-                HiddenCandidate::of_cut(*recipe, found.fitted, (runs, &self.cuts), dead_time, coverage)
-            });
-            let judged = judged.map(|judged| HiddenCandidate {
-                refined: FIRST_STEPS,
-                seconds: started.elapsed().as_secs_f64(),
-                ..judged
-            });
-            (!is_cut).then_some(judged)
+            fitted.map(|fitted| {
+                let judged = fitted.and_then(|fitted| {
+                    HiddenCandidate::of_cut(*recipe, fitted, (runs, &self.cuts), dead_time, coverage)
+                });
+                judged.map(|judged| HiddenCandidate {
+                    refined: FIRST_STEPS,
+                    seconds: started.elapsed().as_secs_f64(),
+                    ..judged
+                })
+            })
         });
         let finished: Vec<_> = found.into_iter().map_while(|found| found).collect();
         let done = finished.len();
@@ -269,24 +277,34 @@ impl LongSearch {
     ) -> Option<Option<HiddenCandidate>> {
         let started = Instant::now();
         let work = descent_work(candidate.recipe.shape(&runs[0]), self.fitted.samples());
-        let (mut is_cut, mut worked) = (false, 0.0);
         let config = descent(candidate.recipe.weight_penalty, MORE_STEPS);
         let start = candidate.members[0][0].clone();
-        let found = descend(start, runs, &self.fitted, config, |_, _| {
-            worked += work;
-            is_cut = !budget.did(work, "networks") || budget.is_over();
-            !is_cut
+        let key = || {
+            format!(
+                "long {:?} from {:?}, dead time {dead_time}",
+                candidate.recipe, candidate.members[0][0]
+            )
+        };
+        let fitted = budget.once("networks", key, || {
+            let (mut is_cut, mut worked) = (false, 0.0);
+            let found = descend(start, runs, &self.fitted, config, |_, _| {
+                worked += work;
+                is_cut = !budget.did(work, "networks") || budget.is_over();
+                !is_cut
+            });
+            budget.took(worked, started.elapsed());
+            (!is_cut).then(|| found.map(|found| found.fitted))
         });
-        budget.took(worked, started.elapsed());
-        let judged = found.and_then(|found| {
-            HiddenCandidate::of_cut(candidate.recipe, found.fitted, (runs, &self.cuts), dead_time, coverage)
-        });
-        let judged = judged.map(|judged| HiddenCandidate {
-            refined: candidate.refined + MORE_STEPS,
-            seconds: candidate.seconds + started.elapsed().as_secs_f64(),
-            ..judged
-        });
-        (!is_cut).then_some(judged)
+        fitted.map(|fitted| {
+            let judged = fitted.and_then(|fitted| {
+                HiddenCandidate::of_cut(candidate.recipe, fitted, (runs, &self.cuts), dead_time, coverage)
+            });
+            judged.map(|judged| HiddenCandidate {
+                refined: candidate.refined + MORE_STEPS,
+                seconds: candidate.seconds + started.elapsed().as_secs_f64(),
+                ..judged
+            })
+        })
     }
 }
 

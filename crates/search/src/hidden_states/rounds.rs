@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
 use crate::state_space::{
-    Division, Divisions, Effort, Recipe, Run, Scored, WAVE, first_networks, linear_orders, runs_of,
+    Division, Divisions, Effort, Fitted, Recipe, Run, Scored, WAVE, first_networks, linear_orders, runs_of,
 };
 
 /// Waves in a row that gain less than [`GAIN`] end a search.
@@ -33,6 +33,9 @@ const LINEAR_STARTED: usize = 8;
 const BEST_STARTED: usize = 3;
 /// A smaller linear order may be worse by this share.
 const PARSIMONY: f64 = 0.02;
+
+/// `[division][start]` of a candidate.
+type Members = Vec<Vec<Fitted>>;
 
 /// State-space models of one record.
 pub(crate) struct HiddenSearch {
@@ -266,24 +269,36 @@ impl HiddenSearch {
         };
         let blocks = self.blocks();
         let fitted = map_parallel(recipes, budget.threads, |recipe| {
-            let (started, is_cut) = (Instant::now(), AtomicBool::new(false));
-            let worked = std::sync::Mutex::new(0.0);
-            let keep_on = |work: f64| {
-                if let Ok(mut worked) = worked.lock() {
-                    *worked += work;
-                }
-                let goes_on = budget.did(work, "networks") && !budget.is_over();
-                is_cut.fetch_or(!goes_on, Ordering::SeqCst);
-                goes_on
-            };
-            let found = recipe.fit(&self.runs, divisions, effort, best, &keep_on);
-            budget.took(worked.into_inner().unwrap_or(0.0), started.elapsed());
-            let seconds = started.elapsed().as_secs_f64();
-            let found = found.into_iter().map(|candidate| HiddenCandidate {
-                seconds,
-                ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
+            let key = || format!("hidden {recipe:?}, dead time {}, best {best:?}", self.dead_time);
+            let mut fresh = None;
+            let fitted: Option<(f64, Vec<(usize, Members)>)> = budget.once("networks", key, || {
+                let (started, is_cut) = (Instant::now(), AtomicBool::new(false));
+                let worked = std::sync::Mutex::new(0.0);
+                let keep_on = |work: f64| {
+                    if let Ok(mut worked) = worked.lock() {
+                        *worked += work;
+                    }
+                    let goes_on = budget.did(work, "networks") && !budget.is_over();
+                    is_cut.fetch_or(!goes_on, Ordering::SeqCst);
+                    goes_on
+                };
+                let found = recipe.fit(&self.runs, divisions, effort, best, &keep_on);
+                budget.took(worked.into_inner().unwrap_or(0.0), started.elapsed());
+                let members = found
+                    .iter()
+                    .map(|found| (found.refined, found.members.clone()))
+                    .collect();
+                fresh = Some(found);
+                (!is_cut.into_inner()).then(|| (started.elapsed().as_secs_f64(), members))
             });
-            (!is_cut.into_inner()).then(|| {
+            // What a candidate is worth follows from its members: it is not written down.
+            let judge = |(refined, members)| recipe.judge(members, refined, &self.runs, divisions);
+            fitted.map(|(seconds, found)| {
+                let found = fresh.unwrap_or_else(|| found.into_iter().filter_map(judge).collect());
+                let found = found.into_iter().map(|candidate| HiddenCandidate {
+                    seconds,
+                    ..HiddenCandidate::of_blocks(candidate, blocks, self.dead_time, self.coverage)
+                });
                 let found: Vec<HiddenCandidate> = found.collect();
                 found.iter().for_each(|candidate| budget.judged(candidate.judged()));
                 found

@@ -317,13 +317,23 @@ impl Recipe {
         }
     }
 
-    fn judge(
+    /// What members of every division are worth together; none if that is not finite, or they are not of this recipe.
+    pub(crate) fn judge(
         &self,
         members: Vec<Vec<Fitted>>,
         refined: usize,
         runs: &[Run],
         divisions: &Divisions,
     ) -> Option<Candidate> {
+        let shape = self.shape(&runs[0]);
+        let is_of_recipe = |member: &Fitted| member.model.shape() == shape && member.x0.len() == runs.len();
+        let is_whole = members.len() == divisions.fitted().len()
+            && members
+                .iter()
+                .all(|members| !members.is_empty() && members.iter().all(is_of_recipe));
+        if !is_whole {
+            return None;
+        }
         let judged = members.iter().take(members.len() - 1).enumerate();
         let held_out: Vec<HeldOut> = judged
             .map(|(division, members)| divisions.held_out(division, members, runs))

@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use intervalid_data::{
     ChannelSummary, DataError, Dataset, DeadTimeConfig, InitialState, LagCandidate, LagSearchConfig, Lags, Split,
-    SplitFractions, Summary, describe, estimate_dead_time, suggest_lags,
+    SplitFractions, Summary, Trend, describe, estimate_dead_time, suggest_lags,
 };
 use intervalid_workflow::{RecordRequest, SplitSource};
 use serde::Serialize;
 
+use crate::args::column_names;
 use crate::error::Failure;
 use crate::format::{count, percent, seconds, shown, significant, table};
 use crate::output::Output;
@@ -37,6 +38,8 @@ struct Report {
     warnings: Vec<String>,
     /// What could not be found out, and why.
     notes: Vec<String>,
+    /// What was done to the recording before all this, a sentence each.
+    preparation: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -84,23 +87,39 @@ struct LagReport {
 }
 
 /// Describes the data and what they suggest for a first model.
-pub(crate) fn run(request: &RecordRequest, output: &Output) -> Result<(), Failure> {
+pub(crate) fn run(request: &RecordRequest, detrend: Option<&[String]>, output: &Output) -> Result<(), Failure> {
+    request.options().prepare.check()?;
     let started = Instant::now();
     let reading = format!("reading {}", request.label());
     let dataset = output.working(&reading, || request.load())?;
     output.detail(format_args!("{reading}: {:.1?}", started.elapsed()));
-    let report = report(&dataset, request, output);
+    let detrend = column_names(detrend.unwrap_or_default());
+    let report = report(&dataset, request, &detrend, output)?;
     if output.is_json() {
         return output.json(&report);
     }
     print(&report, output)
 }
 
-fn report(dataset: &Dataset, request: &RecordRequest, output: &Output) -> Report {
+fn report(recorded: &Dataset, request: &RecordRequest, detrend: &[String], output: &Output) -> Result<Report, Failure> {
     let known = request.known;
-    let summary = describe(dataset);
     let mut notes = Vec::new();
-    let split = noted("split", request.split(dataset), &mut notes);
+    let split = noted("split", request.split(recorded), &mut notes);
+    let trend = match (&split, detrend) {
+        (Some(split), [_, ..]) => Some(Trend::fit(recorded, &split.train, detrend)?),
+        _ => None,
+    };
+    let level = trend.as_ref().map(|trend| trend.remove(recorded));
+    let dataset = level.as_ref().unwrap_or(recorded);
+    let summary = describe(dataset);
+    let names: Vec<&str> = dataset
+        .inputs()
+        .iter()
+        .chain(dataset.outputs())
+        .map(|channel| channel.name.as_str())
+        .collect();
+    let mut preparation = dataset.preparation().in_words(&names);
+    preparation.extend(trend.map(|trend| trend.in_words(&names)));
     let mut dead_time = None;
     let mut lags = Vec::new();
     if let Some(split) = &split {
@@ -118,7 +137,7 @@ fn report(dataset: &Dataset, request: &RecordRequest, output: &Output) -> Report
         outputs,
         warnings,
     } = summary;
-    Report {
+    Ok(Report {
         name,
         description: known.map(|known| known.description),
         source: known.map(|known| known.source),
@@ -142,7 +161,8 @@ fn report(dataset: &Dataset, request: &RecordRequest, output: &Output) -> Report
         paper_lags: known.map(|known| known.lags),
         warnings: warnings.iter().map(ToString::to_string).collect(),
         notes,
-    }
+        preparation,
+    })
 }
 
 /// A record that is too short or does not move can still be described: keep the reason and go on.
@@ -165,7 +185,9 @@ fn channel(summary: ChannelSummary) -> ChannelReport {
 }
 
 fn dead_times(dataset: &Dataset, split: &Split) -> Result<Vec<DeadTimeReport>, DataError> {
-    let estimates = estimate_dead_time(dataset, &split.train, &DeadTimeConfig::default())?;
+    // The same samples that a search looks at, so that both say the same.
+    let known = split.train.followed_by(&split.validation);
+    let estimates = estimate_dead_time(dataset, &known, &DeadTimeConfig::default())?;
     let named = estimates.into_iter().map(|estimate| DeadTimeReport {
         input: dataset.inputs()[estimate.input].name.clone(),
         output: dataset.outputs()[estimate.output].name.clone(),
@@ -234,7 +256,11 @@ fn print(report: &Report, output: &Output) -> Result<(), Failure> {
     }
     print_dead_time(report, output)?;
     print_lags(report, output)?;
-    for (heading, lines) in [("\nWarnings", &report.warnings), ("\nNot found out", &report.notes)] {
+    for (heading, lines) in [
+        ("\nPreparation", &report.preparation),
+        ("\nWarnings", &report.warnings),
+        ("\nNot found out", &report.notes),
+    ] {
         if !lines.is_empty() {
             output.heading(heading)?;
         }
@@ -288,10 +314,10 @@ fn print_dead_time(report: &Report, output: &Output) -> Result<(), Failure> {
     let Some(pairs) = report.dead_time.as_ref().filter(|pairs| !pairs.is_empty()) else {
         return Ok(());
     };
-    output.heading("\nDead time (first delay at which the output answers the input, training part)")?;
+    output.heading("\nDead time (first delay at which the output answers the input, training and validation part)")?;
     for pair in pairs {
         let found = match (pair.delay, report.sample_time) {
-            (Some(0), _) => "none".to_owned(),
+            (Some(0), _) => "without delay".to_owned(),
             (Some(delay), Some(seconds)) => {
                 let time = significant(delay as f64 * seconds, 3);
                 format!("{} ({time} s)", count(delay, "sample"))

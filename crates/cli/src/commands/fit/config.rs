@@ -7,11 +7,20 @@ use intervalid_data::SplitFractions;
 use intervalid_workflow::{Settings, WorkflowError, nearest};
 use toml::{Table, Value};
 
-use crate::args::DataOptions;
+use crate::args::{DataOptions, PrepareArgs};
 use crate::error::Failure;
 
 /// Keys about the data; all others are settings.
-const DATA_KEYS: [&str; 5] = ["input", "output", "experiment", "sample_time", "split"];
+const DATA_KEYS: [&str; 8] = [
+    "input",
+    "output",
+    "experiment",
+    "sample_time",
+    "split",
+    "fill_gaps",
+    "clip_spikes",
+    "decimate",
+];
 
 const PRINT_CONFIG: &str = "`intervalid fit DATA --print-config` prints such a file with all keys";
 
@@ -57,7 +66,7 @@ impl ConfigFile {
     }
 
     /// Takes over what the file says about the data where no flag does.
-    pub(super) fn fill(&self, data: &mut DataOptions) -> Result<(), Failure> {
+    pub(super) fn fill(&self, data: &mut DataOptions, prepare: &mut PrepareArgs) -> Result<(), Failure> {
         let wrong = |key: &str, expected: &str| {
             let found = &self.data[key];
             Failure::input(anyhow!("{}: {key} = {found}: expected {expected}", self.name))
@@ -95,6 +104,22 @@ impl ConfigFile {
         }
         if data.split.is_none() {
             data.split = self.split()?;
+        }
+        for (key, samples) in [
+            ("fill_gaps", &mut prepare.fill_gaps),
+            ("decimate", &mut prepare.decimate),
+        ] {
+            if let (None, Some(value)) = (&samples, self.data.get(key)) {
+                let whole = value.as_integer().and_then(|whole| usize::try_from(whole).ok());
+                *samples = Some(whole.ok_or_else(|| wrong(key, "a whole number of samples"))?);
+            }
+        }
+        if let (None, Some(value)) = (&prepare.clip_spikes, self.data.get("clip_spikes")) {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            prepare.clip_spikes = Some(text.parse()?);
         }
         Ok(())
     }

@@ -8,8 +8,9 @@ use intervalid_data::{Dataset, Split, SplitFractions};
 use intervalid_model::{Control, FileKind, Model, ModelError, Progress};
 use intervalid_report::FitReport;
 use intervalid_report::folder::{
-    CHECKPOINT, CONFIG, FILES, FitJson, MODEL_ALL, config_toml, fit_files, repeat_command,
+    CHECKPOINT, CONFIG, FILES, FitJson, JOURNAL, MODEL_ALL, config_toml, fit_files, repeat_command,
 };
+use intervalid_search::SearchError;
 use intervalid_workflow::{FitOutcome, FitRequest, TrainOptions, Trained, WorkflowError};
 
 use super::config::ConfigFile;
@@ -24,7 +25,15 @@ use crate::summary;
 use crate::write::{out_of_space, refuse_replacing};
 
 /// The same of the fit to everything.
-const CHECKPOINT_ALL: &str = "checkpoint-all.safetensors";
+const CHECKPOINT_ALL: [&str; 2] = ["checkpoint-all.safetensors", "checkpoint-all.search"];
+
+/// Where the work of a request is kept while it runs: of names for a network and for a search, the right one.
+fn kept_in(request: &FitRequest, [of_network, of_search]: [&'static str; 2]) -> &'static str {
+    match request {
+        FitRequest::One { .. } => of_network,
+        FitRequest::Search(..) => of_search,
+    }
+}
 
 /// What to do about a checkpoint that is in the way.
 const STALE: &str = "delete it to start over, or name another folder with --out DIR";
@@ -33,8 +42,13 @@ const STALE: &str = "delete it to start over, or name another folder with --out 
 pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = ConfigFile::load(args.config.as_deref())?;
     let mut data = args.data.clone();
-    file.fill(&mut data.options)?;
-    let record = record(&data, global).with_test(args.test.clone());
+    let mut prepare = args.prepare.clone();
+    file.fill(&mut data.options, &mut prepare)?;
+    let preparation = prepare.preparation();
+    preparation.check()?;
+    let record = record(&data, global)
+        .with_test(args.test.clone())
+        .with_preparation(preparation);
     let request = FitRequest::new(&settings(args).over(file.settings), record.known_name())?;
     if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
         return Err(WorkflowError::BudgetWithoutSearch.into());
@@ -60,14 +74,15 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         split.test.samples()
     ));
 
-    let checkpoint = folder.path().join(CHECKPOINT);
-    if !request.has_checkpoint() && checkpoint.exists() {
-        let found = anyhow!(
-            "{}: an interrupted fit of a network is in this folder",
-            checkpoint.display()
-        );
-        return Err(Failure::input(found).with_hint(STALE));
+    let own = kept_in(&request, [CHECKPOINT, JOURNAL]);
+    for (name, what) in [(CHECKPOINT, "fit of a network"), (JOURNAL, "search")] {
+        let other = folder.path().join(name);
+        if (name != own || !request.has_checkpoint()) && other.exists() {
+            let found = anyhow!("{}: an interrupted {what} is in this folder", other.display());
+            return Err(Failure::input(found).with_hint(STALE));
+        }
     }
+    let checkpoint = folder.path().join(own);
     let trained = train(&request, &dataset, &split, &checkpoint, args, output).map_err(about)?;
     let outcome = trained.evaluate(&dataset, &split, threads(args.threads))?;
     if let Some(error) = &outcome.baseline_error {
@@ -126,7 +141,7 @@ fn refit_all(
         test: 0.0,
     };
     let split = Split::new(dataset, fractions)?;
-    let checkpoint = folder.path().join(CHECKPOINT_ALL);
+    let checkpoint = folder.path().join(kept_in(&request, CHECKPOINT_ALL));
     let trained = train(&request, dataset, &split, &checkpoint, args, output)?;
     let _ = std::fs::remove_file(checkpoint);
     output.story(format_args!(
@@ -190,7 +205,9 @@ fn train(
             WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => true,
             WorkflowError::Model(ModelError::Format { what, .. }) => *what == FileKind::Checkpoint,
             // What the disk held before it was full is worth going on from.
-            WorkflowError::Model(ModelError::File { source, .. }) => out_of_space(source),
+            WorkflowError::Model(ModelError::File { source, .. })
+            | WorkflowError::Search(SearchError::JournalFile { source, .. }) => out_of_space(source),
+            WorkflowError::Search(SearchError::Journal { .. }) => true,
             _ => false,
         };
         if !was_there && !is_worth_keeping {
@@ -205,12 +222,16 @@ fn failure(error: WorkflowError) -> Failure {
     let hint = match &error {
         WorkflowError::Interrupted { .. } => "run the same command again to go on from there",
         WorkflowError::Cancelled { stage: "calibration" } => "run the same command again: training is not repeated",
-        WorkflowError::Cancelled { .. } => "run the same command again to start over",
+        WorkflowError::Cancelled { .. } => "run the same command again to go on: what was finished is not fitted again",
         WorkflowError::Model(ModelError::Format {
             what: FileKind::Checkpoint,
             ..
-        }) => STALE,
-        WorkflowError::Model(ModelError::File { source, .. }) if out_of_space(source) => {
+        })
+        | WorkflowError::Search(SearchError::Journal { .. }) => STALE,
+        WorkflowError::Model(ModelError::File { source, .. })
+        | WorkflowError::Search(SearchError::JournalFile { source, .. })
+            if out_of_space(source) =>
+        {
             "free some space and run the same command again, or name another folder with --out DIR"
         }
         _ => return error.into(),

@@ -86,8 +86,10 @@ impl Simulator {
     /// A simulator of the model, to be started with [`reset`](Self::reset).
     ///
     /// # Errors
-    /// [`ModelError::NotStepwise`] for the Bayesian, dropout and deep-ensemble baselines.
+    /// [`ModelError::NotStepwise`] for the Bayesian, dropout and deep-ensemble baselines, [`ModelError::PreparedStep`] where steps would take
+    /// samples that nobody has prepared; [`Model::bare`] is for those that somebody has.
     pub fn new(model: &Model) -> Result<Self> {
+        model.check_stepwise_preparation()?;
         let config = model.config();
         let interface = model.interface().clone();
         let outputs = interface.outputs.len();

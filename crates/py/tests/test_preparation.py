@@ -1,0 +1,92 @@
+"""Preparation: records are made as the command line makes them, and a model wants them alike."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intervalid as iv
+from conftest import two_by_two
+
+
+def messy(folder: pathlib.Path, samples: int = 400) -> pathlib.Path:
+    """A drifting level with two missing samples and a spike."""
+    u, y = two_by_two(samples, 3)
+    level = y[:, 0] + 0.02 * np.arange(samples)
+    level[150] = 500.0
+    cells = [f"{value:.6f}" for value in level]
+    cells[40] = cells[41] = ""
+    rows = [f"{k * 0.5},{u[k, 0]:.6f},{cells[k]}" for k in range(samples)]
+    path = folder / "my.csv"
+    path.write_text("time,valve,level\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def run(program: str, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run([program, *arguments, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def load(path: pathlib.Path, **options: Any) -> iv.Record:
+    with pytest.warns(UserWarning):
+        return iv.load_data(
+            path, inputs=["valve"], outputs=["level"], fill_gaps=2, clip_spikes={"level": 8}, decimate=2, **options
+        )
+
+
+def test_the_same_model_as_the_command_line(program: str, tmp_path: pathlib.Path) -> None:
+    path = messy(tmp_path)
+    record = load(path)
+    assert (len(record), record.sample_time) == (200, 1.0)
+    model = iv.ARX(lags=(1, 0, 1), detrend=["level"]).fit(record)
+    options = ["--fill-gaps", "2", "--clip-spikes", "level=8", "--decimate", "2", "--detrend", "level"]
+    result = run(
+        program,
+        *("fit", str(path), "--input", "valve", "--output", "level", *options),
+        *("--preset", "paper", "--model", "arx", "--lags", "1,0,1", "--out", str(tmp_path / "fit")),
+    )
+    assert (tmp_path / "fit" / "model.safetensors").read_bytes() == model.model_.to_bytes()
+    assert model.result_["test"] == result["test"]
+    assert model.result_["preparation"] == result["preparation"]
+
+    # The loaded model, on the record as it is read again and on a later piece of it, which knows when it was taken.
+    loaded = iv.load_model(tmp_path / "fit")
+    judged = run(program, "evaluate", str(tmp_path / "fit"), str(path))
+    assert {key: judged[key] for key in ("n", "rmse", "picp", "pinaw")} == {
+        key: loaded.metrics(record)[key] for key in ("n", "rmse", "picp", "pinaw")
+    }
+    prediction = loaded.predict(record[100:])
+    assert abs(float(prediction.mean[-1]) - float(record.y[-1])) < 1.0
+    assert float(prediction.mean[-1]) > 6.0
+
+
+def test_what_is_not_prepared_alike_is_refused(tmp_path: pathlib.Path) -> None:
+    path = messy(tmp_path)
+    record = load(path)
+    model = iv.ARX(lags=(1, 0, 1)).fit(record)
+    with pytest.raises(iv.errors.ChannelsError, match="not prepared as the model's own"):
+        model.metrics(record.u, record.y)
+    with pytest.raises(iv.errors.NotStepwiseError, match="thinned out"):
+        model.simulator()
+    with pytest.raises(iv.errors.OptionError, match="decimate is 1"):
+        iv.Record(record.u, record.y, decimate=1)
+    with pytest.raises(iv.errors.NonFiniteError, match="not filled"):
+        iv.load_data(path, inputs=["valve"], outputs=["level"], fill_gaps=1)
+
+
+def test_arrays_are_prepared_by_a_record() -> None:
+    u, y = two_by_two(300, 4)
+    level = y[:, 0].copy()
+    level[10] = np.nan
+    with pytest.warns(UserWarning, match="thinned out to 100"):
+        record = iv.Record(u[:, 0], level, fill_gaps=1, decimate=3)
+    assert len(record) == 100 and np.isfinite(record.y).all()
+    with pytest.raises(iv.errors.NonFiniteError):
+        iv.Record(u[:, 0], level)
