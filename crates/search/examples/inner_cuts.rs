@@ -149,6 +149,7 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
             deadline: arguments.budget.and_then(|budget| started.checked_add(budget)),
             ..Control::default()
         },
+        ..SearchOptions::default()
     };
     let found = search(dataset, split, &config, &options)?;
     let seconds = started.elapsed().as_secs_f64();
