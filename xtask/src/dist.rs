@@ -148,7 +148,7 @@ fn archive(out: &Path, licences: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The triple that this compiler builds for.
-fn host() -> anyhow::Result<String> {
+pub(crate) fn host() -> anyhow::Result<String> {
     let text = capture(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).context("rustc does not say what it builds for")

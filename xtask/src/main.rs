@@ -7,8 +7,10 @@ mod dist;
 mod fuzz;
 mod python;
 mod repository;
+mod sanitize;
 mod soak;
 mod step;
+mod supply;
 mod test;
 mod validity;
 mod venv;
@@ -26,15 +28,19 @@ usage: cargo xtask TASK [options]
                          default fits of a folder's records beside peers, over their test parts, as a Markdown table
   dist [--out DIR] [--only archive|wheel]
                          what a release ships (program, wheel, bill of materials, licences, checksums), made and tried
-  fuzz [--minutes N] [--seed S] [--target NAME]…
-                         mutated files for everything that reads files
-  soak [--kills N] [--seed S] [--program PATH]
-                         kills the program at random moments and compares what repeated commands leave
+  fuzz [--minutes N] [--seed S] [--target NAME]… [--plain]
+                         hostile files for everything that reads files: by libFuzzer, which counts branches, where it can be
+                         built, with AddressSanitizer where there is a nightly compiler; --plain needs neither
+  soak [--kills N] [--draws N] [--models N] [--only NAME]… [--seed S] [--program PATH]
+                         kills the program at random moments and compares what repeated commands leave; draws networks, which
+                         must lie inside the band, and models, which must give the same numbers in Rust, C and ONNX
+  sanitize [--only miri|address]
+                         kernels and file code under Miri and AddressSanitizer; needs a nightly compiler
   validity [--records N] [--samples N] [--threads N] [--model arx]
                          coverage of bands on synthetic records that stay or drift, as a Markdown table
 
 `test` prints what ran, passed, failed or was skipped. A missing optional tool skips a step; with CI=true a skip is a
-failure, except for the advisory check, which needs a database from the network.";
+failure, except for the advisory check where its database cannot be reached.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -52,6 +58,7 @@ fn main() -> ExitCode {
         "bench-peers" => bench_peers::run(options),
         "dist" => dist::run(options),
         "fuzz" => fuzz::run(options),
+        "sanitize" => sanitize::run(options),
         "soak" => soak::run(options),
         "validity" => validity::run(options),
         "help" | "--help" | "-h" => {

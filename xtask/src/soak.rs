@@ -1,5 +1,8 @@
 //! `cargo xtask soak`: kills the program at random moments, runs the same command again, and compares what is there with what a run
-//! that nobody killed leaves, to the bit.
+//! that nobody killed leaves, to the bit. Then networks are drawn at random,
+//! which must lie inside the band, and whole models, which must give the same numbers in Rust, C and ONNX.
+
+mod work;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,65 +13,33 @@ use anyhow::{Context, ensure};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::step::{Outcome, cargo, execute};
-use crate::{UsageError, venv};
+use self::work::{DIFFER, SEARCH, STUDY, WORK, recording};
+use crate::step::{Outcome, cargo, execute, has_cargo_tool};
+use crate::{UsageError, deploy, venv};
 
-/// What is killed. Every command writes into `out`, from which its results are collected.
-const COMMANDS: &[(&str, &[&str])] = &[
-    (
-        "fit of a cascade",
-        &[
-            "fit",
-            "hair-dryer",
-            "--model",
-            "inode",
-            "--epochs",
-            "40",
-            "--hidden",
-            "8",
-            "--out",
-            "out",
-        ],
-    ),
-    (
-        "fit of an ensemble",
-        &[
-            "fit",
-            "hair-dryer",
-            "--model",
-            "ensemble-node",
-            "--epochs",
-            "12",
-            "--hidden",
-            "6",
-            "--out",
-            "out",
-        ],
-    ),
-    ("fit of ARX", &["fit", "hair-dryer", "--model", "arx", "--out", "out"]),
-    ("study", &["study", "run", "study.toml", "--out", "out", "--jobs", "2"]),
-    (
-        "export",
-        &["export", "fit", "--to", "c", "--out", "out/model.c", "--force"],
-    ),
-    ("report", &["report", "fit", "--out", "out/page.html"]),
-];
+/// Samples of the recording that is fitted, and of the one that comes later.
+const SAMPLES: [std::ops::Range<usize>; 2] = [0..400, 400..700];
 
-const STUDY: &str = "name = 'soak'\ndatasets = ['hair-dryer']\nmodels = ['inode', 'arx']\nstrategies = ['cascade', 'joint']\n\
-     margins = ['abs']\ncoverages = [0.9]\nseeds = [1, 2]\n[settings]\nepochs = 6\nhidden = [6]\n";
+/// What was asked for.
+#[derive(Debug, PartialEq)]
+struct Options {
+    kills: usize,
+    draws: usize,
+    models: usize,
+    seed: u64,
+    only: Vec<String>,
+    program: Option<PathBuf>,
+}
 
-/// These say how long it took and what was written when; everything else must be equal.
-const DIFFER: [&str; 6] = [
-    "candidates.csv",
-    "metrics.json",
-    "report.json",
-    "report.html",
-    "manifest.json",
-    "study.sqlite",
-];
-
-pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
-    let (mut kills, mut seed, mut program) = (60_usize, 1_u64, None);
+fn parse(options: &[String]) -> anyhow::Result<Options> {
+    let mut found = Options {
+        kills: 60,
+        draws: 0,
+        models: 0,
+        seed: 1,
+        only: Vec::new(),
+        program: None,
+    };
     let mut options = options.iter();
     while let Some(option) = options.next() {
         let value = options
@@ -79,14 +50,58 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
             number.map_err(|_| UsageError(format!("{option} {value}: expected a whole number")))
         };
         match option.as_str() {
-            "--kills" => kills = usize::try_from(number()?)?,
-            "--seed" => seed = number()?,
-            "--program" => program = Some(std::path::absolute(value)?),
+            "--kills" => found.kills = usize::try_from(number()?)?,
+            "--draws" => found.draws = usize::try_from(number()?)?,
+            "--models" => found.models = usize::try_from(number()?)?,
+            "--seed" => found.seed = number()?,
+            "--only" if WORK.iter().any(|work| work.name == value) => found.only.push(value.clone()),
+            "--only" => {
+                let names: Vec<&str> = WORK.iter().map(|work| work.name).collect();
+                return Err(UsageError(format!("--only {value}: expected one of {}", names.join(", "))).into());
+            }
+            "--program" => found.program = Some(std::path::absolute(value)?),
             other => return Err(UsageError(format!("unknown option `{other}`")).into()),
         }
     }
-    let program = match program {
-        Some(program) => program,
+    Ok(found)
+}
+
+pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
+    let options = parse(options)?;
+    if options.kills > 0 && !kill(&options)? {
+        return Ok(false);
+    }
+    // Networks between the bounds of their parameters, and models that C and ONNX run as well.
+    let inside = "sampled_networks_lie_inside_and_the_float_band_agrees";
+    let agreeing = "rust_c_and_onnx_agree_on_random_models";
+    Ok(repeat(inside, "INTERVALID_DRAWS", options.draws)?
+        && repeat(agreeing, "INTERVALID_RANDOM_MODELS", options.models)?)
+}
+
+/// Runs a test of the suite with more repetitions than there.
+fn repeat(test: &str, variable: &str, count: usize) -> anyhow::Result<bool> {
+    if count == 0 {
+        return Ok(true);
+    }
+    let mut command = match has_cargo_tool("nextest") {
+        true => cargo(&[
+            "nextest",
+            "run",
+            "--workspace",
+            "--no-capture",
+            "-E",
+            &format!("test({test})"),
+        ]),
+        false => cargo(&["test", "--workspace", "--lib", "--tests", test, "--", "--nocapture"]),
+    };
+    command.env(variable, count.to_string());
+    let outcome = execute(command.env(deploy::PYTHON_VARIABLE, deploy::python()))?;
+    Ok(matches!(outcome, Outcome::Passed))
+}
+
+fn kill(options: &Options) -> anyhow::Result<bool> {
+    let program = match &options.program {
+        Some(program) => program.clone(),
         None => {
             let built = execute(&mut cargo(&["build", "--package", "intervalid-cli"]))?;
             if !matches!(built, Outcome::Passed) {
@@ -96,54 +111,73 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
             std::path::absolute(venv::target().join("debug/intervalid"))?
         }
     };
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let root = crate::root().join("target/soak");
-    let _ = std::fs::remove_dir_all(&root);
-    println!("{:<20} {:>6} {:>8} {:>9}", "command", "kills", "in time", "repeated");
-    let mut all = 0;
-    for (index, (name, arguments)) in COMMANDS.iter().enumerate() {
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    // Of this process, so that two soaks do not meet.
+    let root = venv::target().join(format!("soak-{}", std::process::id()));
+    let chosen = WORK
+        .iter()
+        .filter(|work| options.only.is_empty() || options.only.iter().any(|name| name == work.name));
+    let chosen: Vec<_> = chosen.collect();
+    println!("{:<24} {:>6} {:>8} {:>9}", "command", "kills", "in time", "repeated");
+    let (mut all, mut all_in_time) = (0, 0);
+    for (index, work) in chosen.iter().enumerate() {
         // What is left over goes to the first commands.
-        let share = kills / COMMANDS.len() + usize::from(index < kills % COMMANDS.len());
-        let (reference, duration) = reference(&program, &root.join(format!("{index}-reference")), arguments)?;
-        let (mut in_time, mut repeats) = (0, 0);
-        for kill in 0..share {
-            let folder = root.join(format!("{index}-{kill}"));
+        let share = options.kills / chosen.len() + usize::from(index < options.kills % chosen.len());
+        let arguments: Vec<&str> = work.arguments.split(' ').collect();
+        let (reference, duration) = reference(&program, &root.join(format!("{index}-reference")), &arguments)?;
+        let (mut kills, mut in_time, mut pieces) = (0, 0, 0);
+        while kills < share {
+            let folder = root.join(format!("{index}-{pieces}"));
             prepare(&program, &folder)?;
             // Up to four kills of one piece of work: the second may meet what the first has left.
-            for _ in 0..rng.random_range(1..=4) {
-                let mut child = start(&program, &folder, arguments)?;
+            for _ in 0..rng.random_range(1..=4).min(share - kills) {
+                let mut child = start(&program, &folder, &arguments)?;
                 std::thread::sleep(duration.mul_f64(rng.random_range(0.0..1.05)));
                 in_time += usize::from(child.try_wait()?.is_none());
                 child.kill()?;
                 child.wait()?;
-                all += 1;
-                repeats += 1;
+                kills += 1;
             }
-            let status = start(&program, &folder, arguments)?.wait()?;
+            pieces += 1;
+            let status = start(&program, &folder, &arguments)?.wait()?;
             ensure!(
-                status.success(),
-                "{name}, kill {kill}: the repeated command ended with {status}"
+                is_done(status),
+                "{}, kill {kills}: the repeated command ended with {status}",
+                work.name
             );
             let found = results(&program, &folder)?;
-            let differing = reference
-                .iter()
-                .find(|(file, content)| found.get(*file) != Some(content));
-            if let Some((file, _)) = differing {
-                println!("FAILED {name}: {} differs in {}", file.display(), folder.display());
+            if let Some(problem) = difference(&reference, &found) {
+                println!("FAILED {}: {problem} in {}", work.name, folder.display());
                 return Ok(false);
             }
-            let stray = found.keys().find(|file| !reference.contains_key(*file));
-            ensure!(
-                stray.is_none(),
-                "{name}, kill {kill}: {stray:?} is left in {}",
-                folder.display()
-            );
             std::fs::remove_dir_all(&folder)?;
         }
-        println!("{name:<20} {repeats:>6} {in_time:>8} {share:>9}");
+        println!("{:<24} {kills:>6} {in_time:>8} {pieces:>9}", work.name);
+        (all, all_in_time) = (all + kills, all_in_time + in_time);
     }
-    println!("\n{all} kills, seed {seed}: results identical, nothing left behind");
+    std::fs::remove_dir_all(&root)?;
+    println!(
+        "\n{all} kills, {all_in_time} in time, seed {}: results identical, nothing left behind",
+        options.seed
+    );
     Ok(true)
+}
+
+/// What is not as a run that nobody killed leaves it.
+fn difference(reference: &BTreeMap<PathBuf, Vec<u8>>, found: &BTreeMap<PathBuf, Vec<u8>>) -> Option<String> {
+    let differing = reference
+        .iter()
+        .find(|(file, content)| found.get(*file) != Some(content));
+    let differing = differing.map(|(file, _)| format!("{} differs", file.display()));
+    differing.or_else(|| {
+        let stray = found.keys().find(|file| !reference.contains_key(*file));
+        stray.map(|file| format!("{} is left", file.display()))
+    })
+}
+
+/// A monitor that has something to say ends with 3.
+fn is_done(status: std::process::ExitStatus) -> bool {
+    matches!(status.code(), Some(0 | 3))
 }
 
 /// Results of a run that nobody kills, and how long it takes.
@@ -156,7 +190,7 @@ fn reference(
     let started = Instant::now();
     let status = start(program, folder, arguments)?.wait()?;
     ensure!(
-        status.success(),
+        is_done(status),
         "`intervalid {}` ended with {status}",
         arguments.join(" ")
     );
@@ -166,11 +200,19 @@ fn reference(
 /// A folder with what the commands read.
 fn prepare(program: &Path, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder.join("out"))?;
-    std::fs::write(folder.join("study.toml"), STUDY)?;
+    let [data, new] = SAMPLES.map(recording);
+    for (name, content) in [
+        ("study.toml", STUDY),
+        ("search.toml", SEARCH),
+        ("data.csv", &data),
+        ("new.csv", &new),
+    ] {
+        std::fs::write(folder.join(name), content)?;
+    }
     let fit = folder.parent().context("a folder for all")?.join("fit");
     if !fit.exists() {
         let place = fit.display().to_string();
-        let arguments = ["fit", "hair-dryer", "--model", "arx", "--out", &place];
+        let arguments = ["fit", "data.csv", "--model", "arx", "--out", &place];
         let status = start(program, folder, &arguments)?.wait()?;
         ensure!(status.success(), "the fit to export ended with {status}");
     }
@@ -231,4 +273,39 @@ fn table_of(program: &Path, folder: &Path) -> anyhow::Result<Vec<u8>> {
         String::from_utf8_lossy(&output.stderr)
     );
     Ok(output.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_understood() {
+        let given = |words: &[&str]| parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        let found = given(&["--kills", "7", "--draws", "1000", "--models", "5", "--only", "monitor"]).unwrap();
+        assert_eq!((found.kills, found.draws, found.models, found.seed), (7, 1000, 5, 1));
+        assert_eq!(found.only, ["monitor"]);
+        for bad in [
+            &["--kills"][..],
+            &["--kills", "-1"],
+            &["--only", "lunch"],
+            &["--fast", "1"],
+        ] {
+            assert!(given(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_differs_and_what_is_left_are_told() {
+        let files = |list: &[(&str, &str)]| -> BTreeMap<PathBuf, Vec<u8>> {
+            list.iter()
+                .map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec()))
+                .collect()
+        };
+        let reference = files(&[("a", "1"), ("b", "2")]);
+        assert_eq!(difference(&reference, &reference), None);
+        assert_eq!(difference(&reference, &files(&[("a", "1")])).unwrap(), "b differs");
+        let more = files(&[("a", "1"), ("b", "2"), (".intervalid-x", "")]);
+        assert_eq!(difference(&reference, &more).unwrap(), ".intervalid-x is left");
+    }
 }

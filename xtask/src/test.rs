@@ -7,6 +7,7 @@ use intervalid_interval::SimdLevel;
 use crate::{
     UsageError, deploy, python, repository, root,
     step::{Outcome, Step, cargo, execute, has_cargo_tool, run_all},
+    supply,
 };
 
 /// In the order they run: cheap ones first, so that a slip shows early.
@@ -44,12 +45,16 @@ const STEPS: &[Step] = &[
         run: repository::licences,
     },
     Step {
+        name: "sources",
+        run: supply::sources,
+    },
+    Step {
         name: "rust-version",
         run: repository::rust_version,
     },
     Step {
         name: "advisories",
-        run: advisories,
+        run: supply::advisories,
     },
     Step {
         name: "clippy",
@@ -254,17 +259,4 @@ fn simd_levels() -> anyhow::Result<Outcome> {
 fn docs() -> anyhow::Result<Outcome> {
     let mut command: Command = cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
     execute(command.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-/// Known vulnerabilities, by cargo-deny. Its database is a git repository elsewhere, so a closed machine cannot check:
-/// that is reported and not counted as a failure, in CI too.
-fn advisories() -> anyhow::Result<Outcome> {
-    if !has_cargo_tool("deny") {
-        return Ok(Outcome::Unavailable("cargo-deny is not installed".into()));
-    }
-    let fetched = execute(&mut cargo(&["deny", "fetch", "db"]))?;
-    if !matches!(fetched, Outcome::Passed) {
-        return Ok(Outcome::Unavailable("the advisory database cannot be reached".into()));
-    }
-    execute(&mut cargo(&["deny", "check", "advisories", "bans", "sources"]))
 }

@@ -8,7 +8,7 @@ use intervalid_figure::{BandPanel, BandPlot, Figure, SAVED_PNG_SCALE, Style, The
 use intervalid_model::{Band, Model};
 
 use crate::error::Failure;
-use crate::write::{OutFile, OutFolder};
+use crate::write::OutFile;
 
 /// A picture that a user named; its ending decides the form.
 pub(crate) struct PlotFile {
@@ -41,10 +41,12 @@ impl PlotFile {
     }
 }
 
-/// Writes a figure as `NAME.svg` and `NAME.png`.
-pub(crate) fn write_both(folder: &OutFolder, name: &str, figure: &Figure) -> Result<(), Failure> {
-    folder.write(format!("{name}.svg"), figure.to_svg().as_bytes())?;
-    folder.write(format!("{name}.png"), &figure.to_png(SAVED_PNG_SCALE)?)
+/// A figure as `NAME.svg` and `NAME.png`.
+pub(crate) fn both_forms(name: &str, figure: &Figure) -> Result<[(String, Vec<u8>); 2], Failure> {
+    Ok([
+        (format!("{name}.svg"), figure.to_svg().into_bytes()),
+        (format!("{name}.png"), figure.to_png(SAVED_PNG_SCALE)?),
+    ])
 }
 
 /// Measured outputs, simulation and band: a panel per output and experiment.

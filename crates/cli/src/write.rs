@@ -72,6 +72,16 @@ impl OutFolder {
             not_written(&path, error)
         })
     }
+
+    /// Writes files at once, so that none stands beside those of another call.
+    pub(crate) fn write_all<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Result<(), Failure> {
+        let owned = OwnedFolder::take_in_turn(here(&self.path))?;
+        let mut staged = owned.stage()?;
+        for (name, content) in files {
+            staged.write(name, content)?;
+        }
+        Ok(staged.switch_unlisted()?)
+    }
 }
 
 /// Refuses a file where a folder for results is wanted.
@@ -175,12 +185,7 @@ pub(crate) fn write_together(places: &[OutFile], contents: &[&[u8]]) -> Result<(
             .iter()
             .all(|place| matches!(place, OutFile::File { folder: other, .. } if other.path == folder.path))
     {
-        let owned = OwnedFolder::take_in_turn(here(&folder.path))?;
-        let mut staged = owned.stage()?;
-        for (name, content) in names.into_iter().zip(contents) {
-            staged.write(name, content)?;
-        }
-        return Ok(staged.switch_unlisted()?);
+        return folder.write_all(names.into_iter().zip(contents.iter().copied()));
     }
     for (place, content) in places.iter().zip(contents) {
         place.write(content)?;

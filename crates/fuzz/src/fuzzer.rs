@@ -10,8 +10,10 @@ use crate::mutate::mutate;
 use crate::seeds::seeds;
 use crate::target::Target;
 
-/// An input that takes longer is a finding: seeds take milliseconds.
+/// An input that keeps the processor busy for longer is a finding: seeds take milliseconds.
 const SLOWEST: Duration = Duration::from_secs(10);
+/// So is one that takes this long on the clock: other threads may work for it.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Inputs kept for further mutation beside the seeds; the oldest make room.
 const KEPT: usize = 2000;
 
@@ -110,7 +112,7 @@ impl Fuzzer {
     }
 
     fn run(&mut self, input: Vec<u8>) -> Result<(), Box<Finding>> {
-        let started = Instant::now();
+        let (started, busy) = (Instant::now(), busy_time());
         let folder: &Path = self.folder.path();
         let answer = catch_unwind(AssertUnwindSafe(|| self.target.run(&input, folder)));
         let found = |what| {
@@ -118,13 +120,19 @@ impl Fuzzer {
             Err(Box::new(Finding { target, what, input }))
         };
         self.statistics.executions += 1;
+        let taken = match (busy, busy_time()) {
+            (Some(before), Some(after)) => after.saturating_sub(before),
+            _ => started.elapsed(),
+        };
         let answer = match answer {
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
                 return found(format!("panicked: {}", text.unwrap_or("no message")));
             }
-            Ok(_) if started.elapsed() > SLOWEST => return found(format!("took {:?}", started.elapsed())),
+            Ok(_) if taken > SLOWEST || started.elapsed() > LONGEST_WAIT => {
+                return found(format!("worked for {taken:?} in {:?}", started.elapsed()));
+            }
             Ok(Ok(())) => {
                 self.statistics.accepted += 1;
                 "accepted".to_owned()
@@ -139,6 +147,13 @@ impl Fuzzer {
         }
         Ok(())
     }
+}
+
+/// How long this thread was at work, where the system tells: on a busy machine it waits for far longer.
+fn busy_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// A message without what depends on the input: numbers, words in quotes, and the lines that parsers show between bars.
@@ -164,6 +179,14 @@ fn plain(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_is_no_work() {
+        let Some(before) = busy_time() else { return };
+        std::thread::sleep(Duration::from_millis(50));
+        let after = busy_time().expect("told before");
+        assert!(after >= before && after - before < Duration::from_millis(50));
+    }
 
     #[test]
     fn answers_are_told_apart_by_their_words() {

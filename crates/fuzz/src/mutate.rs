@@ -1,8 +1,10 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
+use crate::archive::mutate_member;
+
 /// Largest input: enough for every format, small enough for thousands per second.
-const LONGEST: usize = 1 << 16;
+pub const LONGEST: usize = 1 << 17;
 
 /// Numbers at the borders of types, where lengths and counts go wrong.
 const BORDERS: [u64; 10] = [
@@ -60,6 +62,14 @@ const WORDS: [&str; 36] = [
 
 /// One to eight random changes of `input`; `other` is spliced in at times.
 pub fn mutate(input: &[u8], other: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
+    // Not of a member that is an archive again: that never ends.
+    if input.starts_with(b"PK")
+        && !other.is_empty()
+        && rng.random()
+        && let Some(changed) = mutate_member(input, rng)
+    {
+        return changed;
+    }
     let mut bytes = input.to_vec();
     for _ in 0..1 << rng.random_range(0..4) {
         change(&mut bytes, other, rng);

@@ -1,15 +1,20 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use intervalid_data::{InitialState, Lags};
 use intervalid_files::{Manifest, OwnedFolder};
-use intervalid_model::{Control, FitOptions, Model, ModelKind, Progress};
+use intervalid_model::{Control, FitOptions, Model, Progress};
+use intervalid_study::{RunOptions, Spec, run_study};
 use intervalid_workflow::{FitRequest, Settings};
 
-use crate::target::{Target, checkpoint_problem};
-use crate::workbook::workbook;
+use crate::exported::Exported;
+use crate::models::{state_space, stepwise};
+use crate::mutate::LONGEST;
+use crate::target::Target;
+use crate::uses::{checkpoint_problem, stored_states};
+use crate::workbook::{sheet, workbook};
 
 /// Inputs that once found something, by target; none where there is no folder of them.
 ///
@@ -42,7 +47,7 @@ pub fn seeds(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
         | Target::Parquet => files(&recordings, |path| has_extension(path, target.name()))?,
         Target::Model => {
             let mut models = files(&fits, |path| is_named(path, "model.safetensors"))?;
-            models.push(state_space_model()?);
+            models.push(state_space()?.to_bytes()?);
             unchecked(models)
         }
         Target::Page => files(&fits, |path| is_named(path, "report.json"))?,
@@ -51,15 +56,26 @@ pub fn seeds(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
             configs.push(state_space_config()?);
             configs
         }
-        Target::Study => intervalid_study::Spec::builtin_names()
-            .filter_map(intervalid_study::Spec::builtin_text)
+        Target::Study => Spec::builtin_names()
+            .filter_map(Spec::builtin_text)
             .map(|text| text.as_bytes().to_vec())
             .collect(),
         Target::Manifest => vec![manifest()?],
         Target::Checkpoint => vec![checkpoint()?],
+        Target::Sheet => vec![sheet()],
+        Target::Database => vec![database()?],
+        Target::Monitor => stored_states()?.into_iter().map(|[monitor, ..]| monitor).collect(),
+        Target::Online => stored_states()?.into_iter().map(|[_, online, _]| online).collect(),
+        Target::State => stored_states()?.into_iter().map(|[.., state]| state).collect(),
+        Target::Steps => stories()?,
+        Target::Exported => {
+            // Compilers take their time, which is not that of an input.
+            (0..stepwise()?.len()).try_for_each(|model| Exported::of(model).map(drop))?;
+            stories()?
+        }
     };
     found.extend(small(target)?);
-    found.retain(|seed| seed.len() <= 1 << 16);
+    found.retain(|seed| seed.len() <= LONGEST);
     found.extend(corpus(target)?);
     anyhow::ensure!(!found.is_empty(), "no seeds for {}", target.name());
     Ok(found)
@@ -117,7 +133,7 @@ fn small(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
         Target::Csv => vec![text(",")],
         Target::Tsv => vec![text("\t")],
         Target::Txt => [" ", ";", "\t"].map(text).to_vec(),
-        Target::Xlsx => vec![workbook()?],
+        Target::Xlsx => vec![workbook(&sheet())?],
         Target::Npy => {
             let mut bytes = b"\x93NUMPY\x01\x00\x46\x00".to_vec();
             bytes.extend(
@@ -132,22 +148,6 @@ fn small(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
         }
         _ => Vec::new(),
     })
-}
-
-/// A model with hidden states, which version 0.1 had not.
-fn state_space_model() -> anyhow::Result<Vec<u8>> {
-    let (dataset, split, config) = checkpoint_problem()?;
-    let lags = Lags::new(1, 0, 1)?;
-    let config = config.with(|config| {
-        config.model = ModelKind::Iss;
-        config.lags = lags;
-        config.initial = InitialState::History(5);
-        config.network.hidden = vec![2, 0];
-        config.network.states = Some(2);
-    });
-    Ok(Model::fit(&dataset, &split, &config, FitOptions::default())?
-        .0
-        .to_bytes()?)
 }
 
 fn state_space_config() -> anyhow::Result<Vec<u8>> {
@@ -183,4 +183,39 @@ fn checkpoint() -> anyhow::Result<Vec<u8>> {
     };
     Model::fit(&dataset, &split, &config, options)?;
     Ok(fs::read(path)?)
+}
+
+/// A study of two small models.
+fn database() -> anyhow::Result<Vec<u8>> {
+    let folder = tempfile::tempdir()?;
+    let text = "name = 'a'\ndatasets = ['hair-dryer']\nmodels = ['arx']\nkeep_models = 'all'\nseeds = [1, 2]\n";
+    let options = RunOptions {
+        jobs: 1,
+        data_dir: None,
+        shard: None,
+        stop: &AtomicBool::new(false),
+        observer: &|_| {},
+    };
+    run_study(&Spec::parse("seed", text)?, folder.path(), &options)?;
+    Ok(fs::read(folder.path().join("study.sqlite"))?)
+}
+
+/// For every model a start, steps with measurements, and a state that is stored.
+fn stories() -> anyhow::Result<Vec<Vec<u8>>> {
+    let models = stepwise()?.len();
+    let story = |model: usize| {
+        let mut story = vec![u8::try_from(model)?, 255, 12, 12];
+        story.extend((0..24).map(|value| 90 + value));
+        for k in 0..30 {
+            // A step, a measurement, every tenth time a correction or a state.
+            story.extend([0, 60 + 3 * k, 130, 70 + 2 * k]);
+            match k % 10 {
+                4 => story.extend([180, 100]),
+                9 => story.push(210),
+                _ => {}
+            }
+        }
+        anyhow::Ok(story)
+    };
+    (0..models).map(story).collect()
 }

@@ -1,13 +1,16 @@
 use std::fs;
 use std::path::Path;
 
-use intervalid_data::{Dataset, Part, ReadOptions, Split, SplitFractions, describe, load, read, read_mat_arrays};
-use intervalid_deploy::{COptions, StepProgram, c_code};
+use intervalid_data::{ReadOptions, read_mat_arrays};
 use intervalid_files::Manifest;
-use intervalid_model::{FitConfig, FitOptions, Model};
+use intervalid_model::{FitOptions, Model};
 use intervalid_report::Page;
 use intervalid_study::Spec;
 use intervalid_workflow::{FitRequest, Settings};
+
+use crate::steps;
+use crate::uses::{checkpoint_problem, use_database, use_model, use_monitor, use_online, use_recording, use_state};
+use crate::workbook::workbook;
 
 /// Something that reads files of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +43,25 @@ pub enum Target {
     Page,
     /// `manifest.json`.
     Manifest,
+    /// The XML of a sheet, inside of a workbook that is sound.
+    Sheet,
+    /// Databases of studies.
+    Database,
+    /// What a monitor remembers.
+    Monitor,
+    /// What an online band remembers.
+    Online,
+    /// What a simulation remembers.
+    State,
+    /// A simulation step by step.
+    Steps,
+    /// The same beside exported C code, which must answer alike.
+    Exported,
 }
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 21] = [
         Self::Csv,
         Self::Tsv,
         Self::Txt,
@@ -59,6 +76,13 @@ impl Target {
         Self::Study,
         Self::Page,
         Self::Manifest,
+        Self::Sheet,
+        Self::Database,
+        Self::Monitor,
+        Self::Online,
+        Self::State,
+        Self::Steps,
+        Self::Exported,
     ];
 
     /// Its name, for recordings also the extension of the files.
@@ -79,6 +103,13 @@ impl Target {
             Self::Study => "study",
             Self::Page => "page",
             Self::Manifest => "manifest",
+            Self::Sheet => "sheet",
+            Self::Database => "database",
+            Self::Monitor => "monitor",
+            Self::Online => "online",
+            Self::State => "state",
+            Self::Steps => "steps",
+            Self::Exported => "exported",
         }
     }
 
@@ -130,60 +161,18 @@ impl Target {
                     manifest.first_changed(folder, &["a", "b"])?;
                 }
             }
+            Self::Sheet => {
+                let path = folder.join("sheet.xlsx");
+                fs::write(&path, workbook(input)?)?;
+                use_recording(&path, &ReadOptions::default())?;
+            }
+            Self::Database => use_database(input, folder)?,
+            Self::Monitor => use_monitor(&text())?,
+            Self::Online => use_online(&text())?,
+            Self::State => use_state(&text())?,
+            Self::Steps => steps::run(input, false)?,
+            Self::Exported => steps::run(input, true)?,
         }
         Ok(())
     }
-}
-
-/// What a user does with a recording.
-fn use_recording(path: &Path, options: &ReadOptions) -> anyhow::Result<()> {
-    let dataset = read(&[path], options)?;
-    describe(&dataset);
-    // Seeds have few samples.
-    Split::new(&dataset, SplitFractions::new(0.5, 0.25, 0.25)?)?;
-    Ok(())
-}
-
-/// What a user does with a model.
-fn use_model(model: &Model) -> anyhow::Result<()> {
-    let dataset = hair_dryer()?;
-    let part = Part::whole(&dataset);
-    let simulated = model.simulate(&dataset, &part);
-    for band in simulated.iter().flatten() {
-        for (lower, upper) in band.lower.iter().zip(&band.upper) {
-            let sound = lower
-                .iter()
-                .zip(upper)
-                .all(|(lower, upper)| lower <= upper && lower.is_finite() && upper.is_finite());
-            assert!(sound, "a band must have finite bounds in their order");
-        }
-    }
-    let program = StepProgram::new(model)?;
-    c_code(
-        &program,
-        &COptions {
-            name: "model".to_owned(),
-            precision: None,
-            jacobian: true,
-        },
-    )?;
-    simulated?;
-    Ok(())
-}
-
-fn hair_dryer() -> anyhow::Result<Dataset> {
-    Ok(load(&["hair-dryer"], None, &ReadOptions::default())?)
-}
-
-/// A fit that takes milliseconds.
-pub(crate) fn checkpoint_problem() -> anyhow::Result<(Dataset, Split, FitConfig)> {
-    let dataset = hair_dryer()?;
-    let split = Split::new(&dataset, SplitFractions::new(0.1, 0.05, 0.85)?)?;
-    let config = FitConfig::default().with(|config| {
-        config.network.hidden = vec![2];
-        config.training.epochs = 2;
-        config.training.window.length = 10;
-        config.training.window.step = 20;
-    });
-    Ok((dataset, split, config))
 }

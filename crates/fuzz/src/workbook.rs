@@ -10,7 +10,7 @@ const RELATIONSHIPS: &str = "http://schemas.openxmlformats.org/package/2006/rela
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
 /// A workbook with one sheet.
-pub(crate) fn workbook() -> anyhow::Result<Vec<u8>> {
+pub(crate) fn workbook(sheet: &[u8]) -> anyhow::Result<Vec<u8>> {
     let book = format!(
         r#"<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>"#
     );
@@ -28,7 +28,7 @@ pub(crate) fn workbook() -> anyhow::Result<Vec<u8>> {
         ("xl/workbook.xml", book.as_bytes()),
         ("xl/_rels/workbook.xml.rels", relationships.as_bytes()),
         ("xl/sharedStrings.xml", strings.as_bytes()),
-        ("xl/worksheets/sheet1.xml", &sheet()),
+        ("xl/worksheets/sheet1.xml", sheet),
     ] {
         archive.start_file(name, options)?;
         archive.write_all(content)?;
@@ -37,7 +37,7 @@ pub(crate) fn workbook() -> anyhow::Result<Vec<u8>> {
 }
 
 /// A sheet with a column u and a column y.
-fn sheet() -> Vec<u8> {
+pub(crate) fn sheet() -> Vec<u8> {
     let header = r#"<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>y</t></is></c></row>"#;
     let row = |k: usize| {
         let (u, y) = (k % 7, k % 5);

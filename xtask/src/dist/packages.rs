@@ -195,5 +195,7 @@ mod tests {
         assert!(!clap.is_ours() && clap.checksum.as_ref().is_some_and(|sum| sum.len() == 64));
         assert!(find("proptest").is_none(), "what only tests need is not inside");
         assert!(find("xtask").is_none());
+        // deny.toml allows it, unmaintained as it is, for benchmarks and tests alone.
+        assert!(find("paste").is_none());
     }
 }

@@ -71,7 +71,7 @@ fn wheel(file: &Path, place: &Path) -> anyhow::Result<Outcome> {
     }
 }
 
-/// A fit from start to end by an installed program.
+/// A fit from start to end and the demo, by an installed program.
 fn use_program(program: &Path, place: &Path) -> anyhow::Result<Outcome> {
     let version = capture(Command::new(program).arg("--version").current_dir(place))?;
     let expected = format!("intervalid {}", env!("CARGO_PKG_VERSION"));
@@ -95,6 +95,13 @@ fn use_program(program: &Path, place: &Path) -> anyhow::Result<Outcome> {
     let fitted = execute(Command::new(program).args(fit).current_dir(place))?;
     if !matches!(fitted, Outcome::Passed) {
         return Ok(fitted);
+    }
+    let shown = execute(Command::new(program).args(["demo", "--quiet"]).current_dir(place))?;
+    if !matches!(shown, Outcome::Passed) {
+        return Ok(shown);
+    }
+    if !place.join("intervalid-demo/report.html").is_file() {
+        return Ok(Outcome::Failed("the demo wrote no report".into()));
     }
     let evaluate = ["evaluate", "fit", "hair-dryer", "--part", "test", "--json"];
     let text = capture(Command::new(program).args(evaluate).current_dir(place))?;

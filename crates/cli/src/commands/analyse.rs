@@ -19,7 +19,7 @@ use crate::error::Failure;
 use crate::format::{percent, significant, table};
 use crate::output::Output;
 use crate::path_text;
-use crate::plot::write_both;
+use crate::plot::both_forms;
 use crate::write::{OutFile, OutFolder, refuse_file, refuse_replacing};
 
 /// The JSON object.
@@ -82,9 +82,11 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
         }
         if let Some(folder) = &args.figures {
             let folder = OutFolder::open(folder, &[])?;
+            let mut files = Vec::new();
             for (name, figure) in page.pictures(&Style::default())? {
-                write_both(&folder, &name, &figure)?;
+                files.extend(both_forms(&name, &figure)?);
             }
+            folder.write_all(files.iter().map(|(name, content)| (name.as_str(), content.as_slice())))?;
         }
     }
     if let (Some(file), Some(proposal)) = (&excite, &proposal) {

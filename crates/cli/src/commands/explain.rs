@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::format::{significant, table};
 use crate::output::Output;
 use crate::path_text;
-use crate::plot::write_both;
+use crate::plot::both_forms;
 use crate::write::OutFolder;
 
 const PARAMETERS: &str = "parameters.csv";
@@ -69,11 +69,15 @@ pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
             "channels.png",
         ];
         let folder = OutFolder::open(folder, &files)?;
-        folder.write(PARAMETERS, elasticity.parameters_csv().as_bytes())?;
-        folder.write(CHANNELS, elasticity.channels_csv().as_bytes())?;
         let title = format!("Elasticity of {}", model.kind());
-        write_both(&folder, "heat-maps", &elasticity_heat_maps(&title, &elasticity)?)?;
-        write_both(&folder, "channels", &elasticity_bars(&title, &[("", &elasticity)])?)?;
+        let tables = [
+            (PARAMETERS.to_owned(), elasticity.parameters_csv().into_bytes()),
+            (CHANNELS.to_owned(), elasticity.channels_csv().into_bytes()),
+        ];
+        let maps = both_forms("heat-maps", &elasticity_heat_maps(&title, &elasticity)?)?;
+        let bars = both_forms("channels", &elasticity_bars(&title, &[("", &elasticity)])?)?;
+        let files = tables.iter().chain(&maps).chain(&bars);
+        folder.write_all(files.map(|(name, content)| (name.as_str(), content.as_slice())))?;
     }
     if output.is_json() {
         return output.json(&Report {

@@ -18,7 +18,7 @@ use crate::format::{count, shown, significant, table};
 use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
-use crate::plot::write_both;
+use crate::plot::both_forms;
 use crate::request::threads;
 use crate::write::{OutFolder, refuse_file};
 
@@ -300,9 +300,11 @@ fn write_figures(args: &FiguresArgs, output: &Output) -> Result<(), Failure> {
     let folder = args.out.clone().unwrap_or_else(|| args.folder.join("figures"));
     let figures = output.working("drawing", || study_figures(&store))?;
     let out = OutFolder::open(&folder, &[])?;
+    let mut files = Vec::new();
     for figure in &figures {
-        write_both(&out, &figure.name, &figure.figure)?;
+        files.extend(both_forms(&figure.name, &figure.figure)?);
     }
+    out.write_all(files.iter().map(|(name, content)| (name.as_str(), content.as_slice())))?;
     if output.is_json() {
         return output.json(&FiguresReport {
             figures: figures.iter().map(|figure| figure.name.as_str()).collect(),

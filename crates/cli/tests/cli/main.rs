@@ -9,6 +9,7 @@ mod demo;
 mod errors;
 mod export;
 mod failures;
+mod faults;
 mod fit;
 mod folders;
 mod guide;

@@ -11,6 +11,7 @@ mod npy;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod places;
 mod resample;
 mod rows;
 mod sampling;

@@ -11,6 +11,7 @@ use crate::read::columns::Selection;
 use crate::read::header::Header;
 use crate::read::limit::Limit;
 use crate::read::options::{Decimal, Position, ReadOptions};
+use crate::read::places::impossible_claim;
 use crate::read::rows::{Cells, Rows};
 use crate::read::table::Table;
 use crate::time::Moment;
@@ -36,7 +37,7 @@ pub(super) fn read(
         }
         .of(file)
     };
-    check_size(file, path, limit)?;
+    check_parts(file, path, limit)?;
     let mut book: Xlsx<_> = open_workbook(path).map_err(|error: XlsxError| malformed(error.to_string()))?;
     let mut sheet: Option<Range<Data>> = None;
     for name in book.sheet_names() {
@@ -75,22 +76,24 @@ pub(super) fn read(
     table.finish()
 }
 
-/// Refuses an archive whose parts claim to be too large: they are read before a cell can be counted.
-fn check_size(file: &str, path: &Path, limit: &Limit<'_>) -> Result<(), DataError> {
-    let malformed = |error: zip::result::ZipError| {
+/// Refuses an archive whose parts claim to be too large, since they are read before a cell can be counted, or claim what no sheet has.
+fn check_parts(file: &str, path: &Path, limit: &Limit<'_>) -> Result<(), DataError> {
+    let malformed = |problem: String| {
         FileProblem::Malformed {
             format: "spreadsheet",
-            problem: error.to_string(),
+            problem,
         }
         .of(file)
     };
+    let damaged = |error: zip::result::ZipError| malformed(error.to_string());
     let handle = File::open(path).map_err(|source| FileProblem::Io { source }.of(file))?;
-    let mut archive = zip::ZipArchive::new(handle).map_err(malformed)?;
+    let mut archive = zip::ZipArchive::new(handle).map_err(damaged)?;
     let mut bytes = 0_u64;
     for index in 0..archive.len() {
-        bytes = bytes.saturating_add(archive.by_index_raw(index).map_err(malformed)?.size());
+        bytes = bytes.saturating_add(archive.by_index_raw(index).map_err(damaged)?.size());
     }
-    limit.check(bytes / CELL_BYTES)
+    limit.check(bytes / CELL_BYTES)?;
+    impossible_claim(&mut archive).map_or(Ok(()), |claim| Err(malformed(claim)))
 }
 
 /// The cells of a sheet that hold something, and how many a table up to the last of them has. One cell in a far corner takes no room

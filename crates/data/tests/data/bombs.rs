@@ -136,3 +136,104 @@ fn a_given_limit_is_kept() {
         );
     }
 }
+
+/// A workbook with one sheet, as spreadsheets write it, but for what the sheet and the texts say.
+fn workbook(path: &Path, sheet: &str, texts: &str) {
+    const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
+    let relationship = |id: &str, kind: &str, target: &str| {
+        format!(r#"<Relationship Id="{id}" Type="{OFFICE}/{kind}" Target="{target}"/>"#)
+    };
+    let relationships =
+        |list: &[String]| format!(r#"<Relationships xmlns="{PACKAGE}">{}</Relationships>"#, list.concat());
+    let parts = [
+        (
+            "_rels/.rels",
+            relationships(&[relationship("r1", "officeDocument", "xl/workbook.xml")]),
+        ),
+        (
+            "xl/workbook.xml",
+            format!(
+                r#"<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>"#
+            ),
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            relationships(&[
+                relationship("r1", "worksheet", "worksheets/sheet1.xml"),
+                relationship("r2", "sharedStrings", "sharedStrings.xml"),
+            ]),
+        ),
+        (
+            "xl/sharedStrings.xml",
+            texts.replace("<sst", &format!(r#"<sst xmlns="{MAIN}""#)),
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            format!(r#"<worksheet xmlns="{MAIN}">{sheet}</worksheet>"#),
+        ),
+    ];
+    let mut archive = ZipWriter::new(fs::File::create(path).expect("creates"));
+    for (name, content) in parts {
+        archive.start_file(name, SimpleFileOptions::default()).expect("starts");
+        archive.write_all(content.as_bytes()).expect("writes");
+    }
+    archive.finish().expect("finishes");
+}
+
+/// Beyond 32 bits a row comes round to another one, whose numbers it would replace.
+#[test]
+fn a_sheet_may_not_claim_what_no_sheet_has() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("claims.xlsx");
+    let header = r#"<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>"#;
+    let row = |row: u64| format!(r#"<row r="{row}"><c r="A{row}"><v>1</v></c><c r="B{row}"><v>{row}</v></c></row>"#);
+    let texts = r#"<sst uniqueCount="2"><si><t>u</t></si><si><t>y</t></si></sst>"#;
+    let sheet = |dimension: &str, rows: &[u64]| {
+        let rows: String = rows.iter().map(|&number| row(number)).collect();
+        format!(r#"<dimension ref="{dimension}"/><sheetData>{header}{rows}</sheetData>"#)
+    };
+    let found = |sheet: &str, texts: &str| {
+        workbook(&path, sheet, texts);
+        let found = read(&[&path], &ReadOptions::default()).map_err(|error| error.to_string());
+        found.map_err(|error| error.replace(&format!("{}/", folder.path().display()), ""))
+    };
+    let sound = found(&sheet("A1:B4", &[2, 3, 4]), texts).expect("reads");
+    assert_eq!(sound.experiments()[0].output(0), [2.0, 3.0, 4.0]);
+    let refused = "claims.xlsx: not a readable spreadsheet file: ";
+    for (sheet, texts, expected) in [
+        // 2³² + 2 would be row 2 again.
+        (
+            sheet("A1:B4", &[2, 3, 4_294_967_298]),
+            texts,
+            "'4294967298' is beyond the last cell of any sheet",
+        ),
+        (
+            sheet("A1:B4294967298", &[2, 3, 4]),
+            texts,
+            "'A1:B4294967298' reaches beyond the last cell of any sheet",
+        ),
+        (
+            sheet("B4:A1", &[2, 3, 4]),
+            texts,
+            "the sheet's size 'B4:A1' ends before it starts",
+        ),
+        (
+            sheet("A1:B4", &[2, 3, 4]),
+            r#"<sst uniqueCount="1000000000000000"><si><t>u</t></si><si><t>y</t></si></sst>"#,
+            "1000000000000000 texts are announced in ",
+        ),
+    ] {
+        let error = found(&sheet, texts).expect_err("a claim");
+        assert!(error.starts_with(&format!("{refused}{expected}")), "{error}");
+    }
+    // The last row that is believed is only too far away.
+    let error = found(&sheet("A1:B4", &[2, 3, u64::from(u32::MAX / 2)]), texts).expect_err("too large");
+    assert!(error.contains("4294967294 values announced"), "{error}");
+    // Rows without a number go on counting from the last that has one.
+    let last = u64::from(u32::MAX);
+    let counted = sheet("A1:B4", &[2, 3, last]).replace("</sheetData>", "<row><c><v>1</v></c></row></sheetData>");
+    let error = found(&counted, texts).expect_err("a claim");
+    assert!(error.contains("'4294967295' is beyond"), "{error}");
+}

@@ -112,6 +112,14 @@ fn tolerance(precision: CPrecision) -> f64 {
     }
 }
 
+/// Under sanitizers, C gives the numbers of `predict`.
+pub(crate) fn assert_agrees(case: &Case, gcc: &str) {
+    let (folder, code) = export(case, None);
+    let expected = case.expected(60);
+    let found = answers(folder.path(), gcc, SANITIZED, case, &expected);
+    case.assert_close(&expected, &found.bounds, 3, tolerance(code.precision));
+}
+
 #[test]
 fn c_gives_the_numbers_of_predict() {
     let Some(gcc) = tool("gcc", "gcc") else { return };

@@ -4,4 +4,5 @@ mod c;
 mod fmu;
 mod models;
 mod onnx;
+mod random;
 mod tools;

@@ -16,7 +16,7 @@ pub(crate) struct Case {
     pub(crate) part: Part,
 }
 
-fn split(dataset: &Dataset) -> Split {
+pub(crate) fn split(dataset: &Dataset) -> Split {
     Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).unwrap()).unwrap()
 }
 
@@ -50,7 +50,12 @@ pub(crate) fn coupled() -> Dataset {
     Dataset::new("plant", inputs, outputs, Some(0.5), vec![record]).unwrap()
 }
 
-fn config(model: ModelKind, precision: Precision, lags: (usize, usize, usize), initial: InitialState) -> FitConfig {
+pub(crate) fn config(
+    model: ModelKind,
+    precision: Precision,
+    lags: (usize, usize, usize),
+    initial: InitialState,
+) -> FitConfig {
     FitConfig::default().with(|config| {
         config.model = model;
         config.precision = precision;
@@ -72,7 +77,7 @@ fn state_space(precision: Precision, dead_time: usize, initial: InitialState, un
     })
 }
 
-fn calibration(outputs: usize) -> Option<Calibration> {
+pub(crate) fn calibration(outputs: usize) -> Option<Calibration> {
     let scaling = |output: usize| Scaling {
         lower: 1.4,
         upper: 0.9 + output as f64,
@@ -94,13 +99,13 @@ fn calibration(outputs: usize) -> Option<Calibration> {
     })
 }
 
-fn fitted(dataset: &Dataset, config: &FitConfig) -> Model {
+pub(crate) fn fitted(dataset: &Dataset, config: &FitConfig) -> Model {
     Model::fit(dataset, &split(dataset), config, FitOptions::default())
         .unwrap()
         .0
 }
 
-fn ensemble_f32(dataset: &Dataset, config: &FitConfig) -> Model {
+pub(crate) fn ensemble_f32(dataset: &Dataset, config: &FitConfig) -> Model {
     let members = (1..4).map(|seed| {
         let config = FitConfig { seed, ..config.clone() };
         Model::fit(dataset, &split(dataset), &config, FitOptions::default())
@@ -125,7 +130,7 @@ fn averaged_arx(dataset: &Dataset, config: &FitConfig) -> Model {
 }
 
 /// The model with limits well inside the swing of its outputs, the first with both ends, others with a greatest value.
-fn limited(model: Model) -> Model {
+pub(crate) fn limited(model: Model) -> Model {
     let scales = &model.interface().normaliser.outputs;
     let range = |(output, scale): (usize, &intervalid_data::Scale)| OutputRange {
         least: (output == 0).then_some(scale.mean - 0.4 * scale.std),

@@ -37,7 +37,7 @@ fn tolerance(precision: Precision) -> f64 {
 }
 
 /// What the script needs: a folder of models, what to feed them and what to expect.
-fn task(case: &Case, plan: &StepProgram, precision: Option<Precision>, index: usize) -> Value {
+pub(crate) fn task(case: &Case, plan: &StepProgram, precision: Option<Precision>, index: usize) -> Value {
     let expected = case.expected(60);
     let name = format!("case{index}{}", precision.map_or("", Precision::name));
     let computed = onnx_models(plan, &options(precision)).unwrap().precision;
@@ -77,7 +77,7 @@ fn task(case: &Case, plan: &StepProgram, precision: Option<Precision>, index: us
     })
 }
 
-fn script(tasks: Vec<Value>, name: &str) -> Option<()> {
+pub(crate) fn script(tasks: Vec<Value>, name: &str) -> Option<()> {
     let python = python()?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("onnx");
     std::fs::create_dir_all(&folder).unwrap();

@@ -6,7 +6,7 @@ use intervalid_interval::kernel::{
 };
 use proptest::prelude::*;
 
-use super::support::{Draw, Reference, Shape, at_all_levels, shape};
+use super::support::{Draw, Reference, Shape, at_all_levels, cases, shape};
 
 fn products<T: Real>(seed: u64, Shape { out, inner, width }: Shape) {
     let mut draw = Draw::new(seed);
@@ -72,7 +72,7 @@ fn sums_over_tiles<T: Real>(seed: u64, Shape { out, inner, width }: Shape, tiles
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn products_agree_with_loops(seed in any::<u64>(), shape in shape()) {

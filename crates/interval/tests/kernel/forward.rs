@@ -4,7 +4,7 @@ use intervalid_interval::Real;
 use intervalid_interval::kernel::{CentredWeights, IntervalWeights, matmul_add, with_level};
 use proptest::prelude::*;
 
-use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, crisp, hull, pair, shape};
+use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, cases, crisp, hull, pair, shape};
 
 /// Whether the inputs of a product are sets, or crisp as those of [`CentredWeights`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,7 +140,7 @@ fn zero_width<T: Real>(seed: u64, kind: Kind, shape: Shape) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn bounds_are_sums_of_extreme_products(seed in any::<u64>(), shape in shape()) {

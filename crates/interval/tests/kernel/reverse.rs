@@ -5,7 +5,7 @@ use intervalid_interval::kernel::{CentredAdjoint, CentredWeights, IntervalWeight
 use intervalid_testkit::{Scheme, Tolerance, assert_all_close, gradient_with};
 use proptest::prelude::*;
 
-use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, pair, shape};
+use super::support::{Bounds, Draw, Reference, Shape, at_all_levels, cases, pair, shape};
 
 /// Which ends (weight, input; `true` is the upper one) the bounds of a product are made of, lower bound first.
 fn ends_in_bounds(w: (f64, f64), x: (f64, f64)) -> [(bool, bool); 2] {
@@ -258,7 +258,7 @@ fn differences(f: impl FnMut(&[f64]) -> f64, at: &[f64]) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn interval_products_follow_the_table(seed in any::<u64>(), shape in shape(), tiles in 1..3_usize) {

@@ -271,11 +271,22 @@ mod tests {
         run
     }
 
+    /// Samples of a record that networks are drawn for.
+    const SAMPLES: usize = 60;
+
+    /// Draws for one sample of one recipe: two, or as many as make up what `INTERVALID_DRAWS` asks for, as `cargo xtask soak` does.
+    fn draws(recipes: usize) -> usize {
+        let wanted = std::env::var("INTERVALID_DRAWS").map(|text| text.parse::<usize>().expect("a number of draws"));
+        wanted.map_or(2, |wanted| wanted.div_ceil(recipes * SAMPLES / 2))
+    }
+
     #[test]
     fn sampled_networks_lie_inside_and_the_float_band_agrees() {
-        for recipe in recipes(0.1) {
+        let recipes = recipes(0.1);
+        let (draws, mut drawn) = (draws(recipes.len()), 0_usize);
+        for recipe in &recipes {
             let model = recipe.model::<f64>();
-            let (dataset, part) = recipe.dataset(60);
+            let (dataset, part) = recipe.dataset(SAMPLES);
             let certified = &model.simulate_certified(&dataset, &part).expect("simulates")[0];
             let band = &model.simulate(&dataset, &part).expect("simulates")[0];
             assert_eq!(
@@ -297,10 +308,12 @@ mod tests {
                 }
                 frame.take(&run, step + recipe.initial.looks_back());
                 let points = |values: &[Enclosure]| values.iter().map(|v| (v.inf(), v.inf())).collect::<Vec<_>>();
-                for corners in [false, true] {
+                for draw in 0..draws {
+                    drawn += 1;
                     let network = NaiveNetwork::of(&model, |index| {
                         let share: f64 = rng.random_range(0.0..1.0);
-                        let share = if corners { share.round() } else { share };
+                        // Every other network is a corner of the parameters' box.
+                        let share = if draw % 2 == 1 { share.round() } else { share };
                         let below = model.theta[index] - model.margin_lower[index];
                         let value = below + share * (model.margin_lower[index] + model.margin_upper[index]);
                         (value, value)
@@ -316,6 +329,12 @@ mod tests {
                     }
                 }
             }
+        }
+        if let Ok(wanted) = std::env::var("INTERVALID_DRAWS") {
+            assert!(
+                drawn >= wanted.parse().expect("a number of draws"),
+                "only {drawn} draws"
+            );
         }
     }
 

@@ -303,6 +303,63 @@ fn states_of_others_and_damaged_ones_are_refused() {
     }
 }
 
+/// Every number of a state in turn at the end of its type: refused, or gone on from without counting beyond it.
+#[test]
+fn no_number_of_a_state_can_overflow_a_monitor() {
+    fn pointers(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Number(_) => found.push(at.to_owned()),
+            serde_json::Value::Array(list) => {
+                for (index, value) in list.iter().enumerate().take(2) {
+                    pointers(value, &format!("{at}/{index}"), found);
+                }
+            }
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    pointers(value, &format!("{at}/{name}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut run = Run::new(MonitorConfig::default(), 8);
+    run.go(700, HEALTHY);
+    let good = serde_json::to_value(run.monitor.state()).expect("plain numbers");
+    let mut places = Vec::new();
+    pointers(&good, "", &mut places);
+    assert!(places.len() > 60, "{places:?}");
+    // The sum over all samples and their count are compared with one another: both at the end.
+    let together = ["/samples", "/outputs/0/all/samples"];
+    let sets = places
+        .iter()
+        .map(|place| vec![place.as_str()])
+        .chain([together.to_vec()]);
+    let mut refused = 0;
+    for set in sets {
+        for extreme in [serde_json::json!(u64::MAX), serde_json::json!(f64::MAX)] {
+            let mut bad = good.clone();
+            for place in &set {
+                *bad.pointer_mut(place).expect("a number") = extreme.clone();
+            }
+            let Ok(state) = serde_json::from_value::<MonitorState>(bad) else {
+                continue;
+            };
+            let mut run = Run::new(MonitorConfig::default(), 9);
+            match run.monitor.restore(state) {
+                Ok(()) => {
+                    run.go(100, HEALTHY);
+                    let _ = run.monitor.report();
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert!(matches!(error, ModelError::State(_)), "{set:?}: {error}");
+                }
+            }
+        }
+    }
+    assert!(refused > 40, "{refused}");
+}
+
 #[test]
 fn settings_and_samples_out_of_range_are_named() {
     let refused = |config| Monitor::new(&model(1.0), config).expect_err("out of range").to_string();

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::moments::MOST_SAMPLES;
+
 /// An e-process: a number that starts at 1 and, while the claim holds, does not grow on the average.
 ///
 /// **Method.** A bettor g multiplies its money by a factor F_g(j) ≥ 0 whose mean is at most 1 if the claim holds at step j. A share
@@ -60,7 +62,11 @@ impl Evidence {
     /// Whether its numbers are such as steps of so many bettors leave.
     pub(super) fn is_sound(&self, bettors: usize) -> bool {
         let sound = |value: f64| (0.0..=2.0 * MOST).contains(&value);
-        self.sums.len() == bettors && self.sums.iter().copied().all(sound) && sound(self.now) && sound(self.greatest)
+        self.steps <= MOST_SAMPLES
+            && self.sums.len() == bettors
+            && self.sums.iter().copied().all(sound)
+            && sound(self.now)
+            && sound(self.greatest)
     }
 }
 

@@ -29,6 +29,10 @@ impl Sample {
 
 /// Residuals and predictions further away, in standard deviations, count as this far.
 pub(super) const FURTHEST: f64 = 1e6;
+/// More than any plant gives. A file that claims more could count beyond the end of its numbers.
+pub(super) const MOST_SAMPLES: u64 = 1 << 53;
+/// Sums beyond this could add up to infinity.
+const MOST_SUM: f64 = 1e290;
 /// Keeps a stretch without any error from dividing by zero.
 const NEXT_TO_NOTHING: f64 = 1e-24;
 
@@ -142,8 +146,9 @@ impl Moments {
         let signed = [self.s, self.r, self.x, self.rx];
         let squares = [self.ss, self.rr, self.xx, self.hh];
         self.misses <= self.samples
-            && signed.iter().all(|sum| sum.is_finite())
-            && squares.iter().all(|sum| sum.is_finite() && *sum >= 0.0)
+            && self.samples <= MOST_SAMPLES
+            && signed.iter().all(|sum| sum.abs() <= MOST_SUM)
+            && squares.iter().all(|sum| (0.0..=MOST_SUM).contains(sum))
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::{EXPONENTS, Evidence, STAKES, more_than, small};
 use super::health::TrendPoint;
-use super::moments::{Moments, Sample};
+use super::moments::{MOST_SAMPLES, Moments, Sample};
 use super::ranks::Ranks;
 
 /// Blocks that estimates of the present come from.
@@ -169,14 +169,17 @@ impl OutputMonitor {
     pub(super) fn is_sound(&self) -> bool {
         let [level, gain, noise] = SALTS;
         let moments = [&self.all, &self.reference, &self.block, &self.for_gain];
-        let trend = self
-            .trend
-            .iter()
-            .all(|point| point.moments.is_sound() && point.evidence.iter().all(|e| e.is_finite()));
+        let counts = |counts: [u64; 2]| counts.iter().all(|count| *count <= MOST_SAMPLES);
+        let trend = self.trend.iter().all(|point| {
+            point.moments.is_sound()
+                && counts([point.end, point.blocks])
+                && point.evidence.iter().all(|e| e.is_finite())
+        });
         moments.into_iter().chain(&self.recent).all(Moments::is_sound)
             && self.recent.len() <= RECENT
             && self.trend.len() <= MOST_POINTS
             && self.stride > 0
+            && counts([self.blocks, self.stride])
             && trend
             && self.coverage.is_sound(STAKES.len())
             && self.level.is_sound(2 * EXPONENTS.len())

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::moments::MOST_SAMPLES;
+
 /// Ranks of values that come one after the other, as numbers that are independent and uniform if the values are exchangeable.
 ///
 /// p(j) = (how many of the values so far are greater + θ(j)·how many are equal) / j, the value itself among them, and θ(j) a number
@@ -54,7 +56,7 @@ impl Ranks {
     pub(super) fn is_sound(&self, salt: u64) -> bool {
         self.salt == salt
             && self.seen.len() <= MOST
-            && self.count >= self.seen.len() as u64
+            && (self.seen.len() as u64..=MOST_SAMPLES).contains(&self.count)
             && self.seen.iter().all(|value| value.is_finite())
             && self.seen.is_sorted()
     }

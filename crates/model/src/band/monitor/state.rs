@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::moments::Sample;
+use super::moments::{MOST_SAMPLES, Sample};
 use super::output::OutputMonitor;
 use crate::error::{ModelError, Result};
 
@@ -135,7 +135,8 @@ impl MonitorState {
             )));
         }
         let waiting = self.waiting.first().map_or(0, Vec::len);
-        let counts = self.flagged <= self.samples
+        let counts = self.samples <= MOST_SAMPLES
+            && self.flagged <= self.samples
             && self.extrapolated <= self.flagged
             && self.refit_at.is_none_or(|at| at <= self.samples)
             && self.block.is_none_or(|block| block > 0)
@@ -150,7 +151,7 @@ impl MonitorState {
             && self
                 .outputs
                 .iter()
-                .all(|output| output.all.samples + waiting as u64 == self.samples);
+                .all(|output| output.all.samples.checked_add(waiting as u64) == Some(self.samples));
         match counts && lengths && sound {
             true => Ok(()),
             false => Err(ModelError::State(
