@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import html
-import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
+from ._arrays import ArrayLike, Table, experiments, is_several
+from ._channels import Channels
+from ._parameters import NOT_SETTINGS, Parameters, three
 from ._progress import Observer
 from .analysis import Analysis
 from .casadi import CasadiModel
 from .elasticity import Elasticity
-from .errors import ChannelsError, InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
+from .errors import InitialOutputsError, IntervalidError, ModelFormatError, OptionError, ShapeError, not_fitted
 from .monitor import Monitor
 from .prediction import Prediction
 from .record import Record
@@ -33,16 +33,9 @@ Self = TypeVar("Self", bound="Estimator")
 #: File of a model in a folder that ``intervalid fit`` wrote.
 _MODEL_FILE = "model.safetensors"
 
-# Parameters that are not settings of the model.
-_NOT_SETTINGS = ("split", "calibrate", "budget", "n_jobs", "verbose", "callbacks", "random_state")
 
-
-class Estimator:
+class Estimator(Parameters):
     """Parameters, prediction and files; see :class:`intervalid.IntervalNODE` for how it is used."""
-
-    #: Names of the models on the command line that this class stands for, its own first.
-    _kinds: ClassVar[tuple[str, ...]] = ()
-    _is_search: ClassVar[bool] = False
 
     split: tuple[float, float, float]
     n_jobs: int | None
@@ -50,68 +43,6 @@ class Estimator:
     callbacks: Sequence[Callback]
     #: After :meth:`recalibrate`: what it did.
     recalibration_: dict[str, Any]
-
-    def __new__(cls: type[Self], *args: Any, **parameters: Any) -> Self:
-        """Names the parameter that a misspelt one may mean."""
-        known = cls._parameters()
-        for name in parameters:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument '{name}': {hint}")
-        return super().__new__(cls)
-
-    # Parameters -------------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def _parameters(cls) -> dict[str, Any]:
-        """Names and defaults, in the order of the constructor."""
-        parameters = inspect.signature(cls.__init__).parameters.values()
-        return {parameter.name: parameter.default for parameter in parameters if parameter.name != "self"}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor and their values, as scikit-learn wants them."""
-        return {name: getattr(self, name) for name in self._parameters()}
-
-    def set_params(self: Self, **params: Any) -> Self:
-        """Changes parameters by name; an unknown name is an error."""
-        known = self._parameters()
-        for name in params:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-                raise OptionError(f"Invalid parameter '{name}' for estimator {type(self).__name__}: {hint}")
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
-    def _settings(self) -> dict[str, Any]:
-        """The parameters that are settings of the model, as the library takes them; None is left to the preset."""
-        settings = {name: value for name, value in self.get_params().items() if name not in _NOT_SETTINGS}
-        random_state = getattr(self, "random_state", None)
-        if random_state is not None:
-            if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
-                raise OptionError(f"random_state = {random_state!r}: expected a whole number, or None for the seed")
-            settings["seed"] = int(random_state)
-        if not self._is_search:
-            settings["model"] = self._kinds[0]
-        lags = settings.get("lags")
-        if lags is not None and not isinstance(lags, str):
-            settings["lags"] = ",".join(str(lag) for lag in _three(lags, "lags", "(n_x, n_d, n_y)"))
-        window = settings.get("window")
-        if window is not None and not isinstance(window, dict):
-            length, step = _numbers(window, 2, "window", "(length, step)")
-            settings["window"] = {"length": length, "step": step}
-        ranges = settings.get("output_range")
-        if ranges is not None:
-            settings["output_range"] = {name: _range(value) for name, value in ranges.items()}
-        detrend = settings.get("detrend")
-        if detrend is not None:
-            settings["detrend"] = [detrend] if isinstance(detrend, str) else list(detrend)
-        hidden = settings.get("hidden")
-        if isinstance(hidden, (int, np.integer)):
-            settings["hidden"] = [hidden]
-        return settings
 
     def __repr__(self) -> str:
         code = self._code()
@@ -144,16 +75,6 @@ class Estimator:
                 rows.append((f"test part, {label}", shown))
         cells = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
         return f"<table><caption><code>{html.escape(self._code())}</code></caption>{cells}</table>"
-
-    def _code(self) -> str:
-        """The expression that makes such an estimator."""
-        defaults = self._parameters()
-        changed = (
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if not _same(value, defaults[name])
-        )
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     def _threads(self) -> int:
         if self.n_jobs is None:
@@ -189,7 +110,7 @@ class Estimator:
         try:
             fit = _intervalid.fit(
                 record._record,
-                _three(self.split, "split", "(training, validation, test)", float),
+                three(self.split, "split", "(training, validation, test)", float),
                 self._settings(),
                 search=self._is_search,
                 calibrate=bool(getattr(self, "calibrate", False)),
@@ -330,18 +251,19 @@ class Estimator:
     ) -> Any:
         model = self._fitted() if coverage is None else self._fitted().at_coverage(coverage)
         need = model.initial_outputs
+        channels = self._channels()
         if isinstance(u, Record):
             several = len(u._record.experiments) > 1
-            inputs, outputs = self._reordered(u)
+            inputs, outputs = channels.reordered(u)
             lengths = [length for _, length in u._record.experiments]
             if y0 is None:
                 starts = [Table([column[:need] for column in item.columns], None) for item in outputs]
         else:
             several = is_several(u)
-            inputs = [self._select(item) for item in experiments(u, "u")]
+            inputs = [channels.select(item) for item in experiments(u, "u")]
             lengths = [item.samples for item in inputs]
         if y0 is not None:
-            starts = [self._select(item, "y") for item in experiments(y0, "y0")]
+            starts = [channels.select(item, "y") for item in experiments(y0, "y0")]
         elif not isinstance(u, Record):
             raise InitialOutputsError(
                 f"predict needs y0: the first {need} measured output{'s' if need > 1 else ''}, such as y0=y[:{need}], "
@@ -363,7 +285,7 @@ class Estimator:
             # What is not known is never read; it only has to be there.
             columns.append([np.concatenate([c, np.full(length - known, c[-1])]) for c in start.columns])
             segments.append((number, known - 1 - model.warmup, length))
-        record = self._own_record([item.columns for item in inputs], columns, u)
+        record = channels.own_record([item.columns for item in inputs], columns, u)
         runs = model.simulate(record, segments, recursion=recursion)
         predictions = [
             self._prediction(run, start, length, item.index, coverage)
@@ -497,75 +419,10 @@ class Estimator:
         return Elasticity(self._fitted().elasticity())
 
     def _measured(self, u: ArrayLike | Record, y: ArrayLike | None) -> tuple[_intervalid.Record, bool]:
-        if isinstance(u, Record):
-            several = len(u._record.experiments) > 1
-            one, other = self._reordered(u)
-            return self._own_record([item.columns for item in one], [item.columns for item in other], u), several
-        if y is None:
-            raise ShapeError("y is missing: give the measured outputs")
-        outputs = [self._select(item, "y").columns for item in experiments(y, "y")]
-        if u is None:
-            inputs: list[list[Any]] = [[] for _ in outputs]
-        else:
-            inputs = [self._select(item).columns for item in experiments(u, "u")]
-        if len(inputs) != len(outputs):
-            raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
-        return self._own_record(inputs, outputs), is_several(y)
+        return self._channels().measured(u, y)
 
-    def _own_record(
-        self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None = None
-    ) -> _intervalid.Record:
-        """Data under the names of the model's own channels, with the times and the preparation of the record they are from."""
-        model = self._fitted()
-        for what, expected, found in (
-            ("inputs", model.inputs, inputs[0]),
-            ("outputs", model.outputs, outputs[0]),
-        ):
-            if len(expected) != len(found):
-                names = ", ".join(name for name, _ in expected)
-                raise ChannelsError(
-                    f"X has {len(found)} features, but {type(self).__name__} is expecting {len(expected)} features as input: {names}"
-                    if what == "inputs"
-                    else f"the data have {len(found)} outputs, the model {len(expected)}: {names}"
-                )
-        several = len(outputs) > 1
-        rows = [
-            (f"experiment {number + 1}" if several else "data", list(one), list(other))
-            for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
-        ]
-        source = like._record if isinstance(like, Record) else None
-        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=source)
-
-    def _select(self, item: Table, letter: str = "u") -> Table:
-        """The model's channels by name, where both sides have names."""
-        model = self._fitted()
-        wanted = [name for name, _ in (model.inputs if letter == "u" else model.outputs)]
-        times = times_of(item.index)
-        if times is not None and len(times[0]) >= 3:
-            self._check_rate(float(np.median(np.diff(times[0]))) / 1e9)
-        places = by_name(item.names, wanted, letter, letter)
-        return item if places is None else Table([item.columns[place] for place in places], wanted, item.index)
-
-    def _check_rate(self, found: float) -> None:
-        """Refuses data whose times say that there are ``found`` seconds between samples, other than in the record of the fit."""
-        expected = self._fitted().sample_time
-        if expected is not None and abs(found - expected) > 0.01 * expected:
-            raise ChannelsError(
-                f"the model was fitted on samples every {expected:g} s, the data have one every {found:g} s: resample them"
-            )
-
-    def _reordered(self, record: Record) -> tuple[list[Table], list[Table]]:
-        """Inputs and outputs of a record in the model's order."""
-        if record._has_times and record.sample_time is not None:
-            self._check_rate(record.sample_time)
-        tables: tuple[list[Table], list[Table]] = ([], [])
-        handle = record._record
-        for number in range(len(handle.experiments)):
-            inputs: list[Column] = [handle.input(number, channel) for channel in range(len(handle.inputs))]
-            outputs: list[Column] = [handle.output(number, channel) for channel in range(len(handle.outputs))]
-            tables[0].append(self._select(Table(inputs, record.inputs if record.named_inputs else None), "u"))
-            tables[1].append(self._select(Table(outputs, record.outputs if record.named_outputs else None), "y"))
-        return tables
+    def _channels(self) -> Channels:
+        return Channels(self._fitted(), type(self).__name__)
 
     def _prediction(
         self, run: dict[str, Any], start: Table, length: int, index: Any, coverage: float | None = None
@@ -656,7 +513,7 @@ class Estimator:
         config["window"] = (config["window"]["length"], config["window"]["step"])
         config["hidden"] = tuple(config["hidden"])
         for name in cls._parameters():
-            if name in config and name not in _NOT_SETTINGS and not cls._is_search:
+            if name in config and name not in NOT_SETTINGS and not cls._is_search:
                 setattr(estimator, name, config[name])
         return estimator
 
@@ -723,36 +580,3 @@ def _record(u: ArrayLike | Record, y: ArrayLike | None, sample_time: float | Non
     if y is None:
         raise ShapeError("requires y to be passed, but the target y is None: give the measured outputs")
     return Record(u, y, name=name, sample_time=sample_time)
-
-
-def _numbers(values: Iterable[Any], count: int, name: str, expected: str, kind: type = int) -> tuple[Any, ...]:
-    try:
-        numbers = tuple(kind(value) for value in values)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"{name} = {values!r}: expected {expected}") from error
-    if len(numbers) != count or any(kind(number) != value for number, value in zip(numbers, values, strict=False)):
-        raise OptionError(f"{name} = {values!r}: expected {expected}")
-    return numbers
-
-
-def _range(ends: Any) -> str:
-    """Limits of an output as text: two numbers, of which one may be None, or such text itself."""
-    if isinstance(ends, str):
-        return ends
-    try:
-        least, most = ends
-        return ":".join("" if end is None else repr(float(end)) for end in (least, most))
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"output_range: expected (least, greatest), found {ends!r}") from error
-
-
-def _three(values: Iterable[Any], name: str, expected: str, kind: type = int) -> tuple[Any, Any, Any]:
-    first, second, third = _numbers(values, 3, name, expected, kind)
-    return first, second, third
-
-
-def _same(value: Any, default: Any) -> bool:
-    try:
-        return bool(value is default or value == default)
-    except (TypeError, ValueError):
-        return False

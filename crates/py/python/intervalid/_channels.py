@@ -1,0 +1,93 @@
+"""A user's data as a model knows them: its own channels, by name where there are names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _intervalid
+from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
+from .errors import ChannelsError, ShapeError
+from .record import Record
+
+
+class Channels:
+    """The channels of a model; ``name`` is that of its estimator, for messages."""
+
+    def __init__(self, model: _intervalid.Model, name: str) -> None:
+        self._model = model
+        self._name = name
+
+    def measured(self, u: ArrayLike | Record, y: ArrayLike | None) -> tuple[_intervalid.Record, bool]:
+        """Inputs and measured outputs as a record of the model, and whether they are a list of experiments."""
+        if isinstance(u, Record):
+            several = len(u._record.experiments) > 1
+            one, other = self.reordered(u)
+            return self.own_record([item.columns for item in one], [item.columns for item in other], u), several
+        if y is None:
+            raise ShapeError("y is missing: give the measured outputs")
+        outputs = [self.select(item, "y").columns for item in experiments(y, "y")]
+        if u is None:
+            inputs: list[list[Any]] = [[] for _ in outputs]
+        else:
+            inputs = [self.select(item).columns for item in experiments(u, "u")]
+        if len(inputs) != len(outputs):
+            raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
+        return self.own_record(inputs, outputs), is_several(y)
+
+    def own_record(
+        self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None = None
+    ) -> _intervalid.Record:
+        """Data under the names of the model's own channels, with the times and the preparation of the record they are from."""
+        model = self._model
+        for what, expected, found in (
+            ("inputs", model.inputs, inputs[0]),
+            ("outputs", model.outputs, outputs[0]),
+        ):
+            if len(expected) != len(found):
+                names = ", ".join(name for name, _ in expected)
+                raise ChannelsError(
+                    f"X has {len(found)} features, but {self._name} is expecting {len(expected)} features as input: {names}"
+                    if what == "inputs"
+                    else f"the data have {len(found)} outputs, the model {len(expected)}: {names}"
+                )
+        several = len(outputs) > 1
+        rows = [
+            (f"experiment {number + 1}" if several else "data", list(one), list(other))
+            for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
+        ]
+        source = like._record if isinstance(like, Record) else None
+        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=source)
+
+    def select(self, item: Table, letter: str = "u") -> Table:
+        """The model's channels by name, where both sides have names."""
+        model = self._model
+        wanted = [name for name, _ in (model.inputs if letter == "u" else model.outputs)]
+        times = times_of(item.index)
+        if times is not None and len(times[0]) >= 3:
+            self._check_rate(float(np.median(np.diff(times[0]))) / 1e9)
+        places = by_name(item.names, wanted, letter, letter)
+        return item if places is None else Table([item.columns[place] for place in places], wanted, item.index)
+
+    def _check_rate(self, found: float) -> None:
+        """Refuses data whose times say that there are ``found`` seconds between samples, other than in the record of the fit."""
+        expected = self._model.sample_time
+        if expected is not None and abs(found - expected) > 0.01 * expected:
+            raise ChannelsError(
+                f"the model was fitted on samples every {expected:g} s, the data have one every {found:g} s: resample them"
+            )
+
+    def reordered(self, record: Record) -> tuple[list[Table], list[Table]]:
+        """Inputs and outputs of a record in the model's order."""
+        if record._has_times and record.sample_time is not None:
+            self._check_rate(record.sample_time)
+        tables: tuple[list[Table], list[Table]] = ([], [])
+        handle = record._record
+        for number in range(len(handle.experiments)):
+            inputs: list[Column] = [handle.input(number, channel) for channel in range(len(handle.inputs))]
+            outputs: list[Column] = [handle.output(number, channel) for channel in range(len(handle.outputs))]
+            tables[0].append(self.select(Table(inputs, record.inputs if record.named_inputs else None), "u"))
+            tables[1].append(self.select(Table(outputs, record.outputs if record.named_outputs else None), "y"))
+        return tables
