@@ -489,9 +489,9 @@ mod tests {
         assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));
         assert_eq!(Settings::from_table(&table).unwrap().fit_config("robot-arm"), config);
         assert_eq!(
-            table.len() + 5,
+            table.len() + 6,
             Settings::NAMES.len(),
-            "preset, calibrate, levels, output_range and rounds besides"
+            "preset, calibrate, detrend, levels, output_range and rounds besides"
         );
     }
 

@@ -95,7 +95,7 @@ fn a_trend_is_taken_out_and_put_back() {
         ["predict", "level", "my.csv", "--horizon", "3"].as_slice(),
         &["predict", "level", "my.csv", "--online"],
         &["monitor", "level", "my.csv"],
-        &["update", "level", "my.csv", "--out", "updated"],
+        &["update", "level", "my.csv", "--with", "my.csv", "--out", "updated"],
         &["explain", "level"],
         &["linearise", "level"],
         &["card", "level"],

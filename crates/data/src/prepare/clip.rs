@@ -28,8 +28,11 @@ pub(super) fn clip(column: &mut [f64], limit: f64) -> Vec<usize> {
         let distance = (original[sample] - centre).abs();
         let mut spread = TO_STANDARD_DEVIATION * median(&mut window);
         if spread <= 0.0 {
-            // Most neighbours are equal, as where a sensor rests or counts coarsely: its own steps are the scale then, if it makes any.
-            let mut others = window.iter().copied().filter(|other| *other > 0.0).collect::<Vec<_>>();
+            // Most neighbours are equal, as where a sensor rests or counts coarsely: its own steps are the scale then, if it makes any. It may
+            // make them seldom, so more of the past is asked.
+            let known = &original[sample.saturating_sub(2 * NEIGHBOURS)..=sample + reach];
+            let away = known.iter().map(|other| (other - centre).abs());
+            let mut others: Vec<f64> = away.filter(|other| *other > 0.0).collect();
             others.sort_by(f64::total_cmp);
             spread = if others.len() > 1 { others[0] } else { 0.0 };
         }

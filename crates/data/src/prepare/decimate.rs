@@ -1,7 +1,7 @@
 //! Fewer samples, after a filter against aliasing.
 //!
 //! The filter is a sinc of cut-off 0.8 times the new Nyquist frequency under a Hamming window, [`REACH`] new samples to either side: 53 dB down from
-//! 1.2 times the new Nyquist frequency on. It is symmetric, so that it delays nothing, and the same for every channel, so that the dynamics between them stay as they
+//! 1.05 times the new Nyquist frequency on, and flat to 1 % up to half of it. It is symmetric, so that it delays nothing, and the same for every channel, so that the dynamics between them stay as they
 //! are. At the ends of an experiment the weights that have a sample are scaled to sum to one.
 //! A. V. Oppenheim, R. W. Schafer, "Discrete-Time Signal Processing", section 7.5.
 
@@ -11,7 +11,7 @@ use crate::dataset::Experiment;
 use crate::time::TimeAxis;
 
 /// How far the filter reaches to either side, in new samples.
-pub(super) const REACH: usize = 4;
+pub(super) const REACH: usize = 8;
 /// Cut-off as a share of the new Nyquist frequency.
 const CUT_OFF: f64 = 0.8;
 

@@ -398,7 +398,8 @@ fn candidates_are_told_as_they_are_judged() {
         std::ops::ControlFlow::Continue(())
     };
     let config = SearchConfig {
-        rounds: 4,
+        // The last of them is that of lagged networks.
+        rounds: 7,
         ..SearchConfig::default()
     };
     let found = search(record.dataset(), &split, &config, &watched(&observer)).expect("a model");
