@@ -22,13 +22,15 @@ pub(crate) async fn follow(app: Arc<App>, mut stopping: watch::Receiver<bool>) {
             _ = stopping.changed() => return,
         }
         if !app.queue.is_watched() {
+            known = None;
             continue;
         }
         let looking = Arc::clone(&app);
         let Ok(found) = tokio::task::spawn_blocking(move || looking.fingerprint()).await else {
             continue;
         };
-        if known.is_some_and(|known| known != found) {
+        // The first look tells too: a file may have come since the browser was given its list.
+        if known != Some(found) {
             app.queue.tell_listing();
         }
         known = Some(found);
