@@ -21,14 +21,19 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
     let strategy = result
         .strategy
         .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
-    output.story(format_args!(
-        "{}: {strategy}{} with {} and {} parameters, {}",
-        result.dataset,
-        result.model,
-        model.memory_in_words(),
-        result.parameters,
-        effort(result),
-    ))?;
+    let (memory, members) = (model.memory_in_words(), model.members());
+    let what = match members {
+        1 => format!(
+            "{strategy}{} with {memory} and {} parameters",
+            result.model, result.parameters
+        ),
+        _ => format!(
+            "the mean of {members} {strategy}{} models with {memory} and {} parameters each",
+            result.model,
+            result.parameters / members
+        ),
+    };
+    output.story(format_args!("{}: {what}, {}", result.dataset, effort(result)))?;
     if let Some(info) = &result.search {
         search(info, output)?;
     }
