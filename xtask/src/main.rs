@@ -5,6 +5,7 @@ mod bench_peers;
 mod deploy;
 mod dist;
 mod fuzz;
+mod lock_file;
 mod python;
 mod repository;
 mod sanitize;

@@ -1,12 +1,9 @@
 //! Where dependencies come from, and what is known against them.
 
-use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use serde::Deserialize;
-
+use crate::lock_file::{Locked, locked_packages};
 use crate::root;
 use crate::step::{Outcome, cargo, execute, has_cargo_tool};
 use crate::venv;
@@ -18,24 +15,10 @@ const DATABASE: &str = "https://github.com/RustSec/advisory-db";
 /// A database that does not answer for so long cannot be had.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-#[derive(Deserialize)]
-struct LockFile {
-    package: Vec<Locked>,
-}
-
-#[derive(Deserialize)]
-struct Locked {
-    name: String,
-    version: String,
-    source: Option<String>,
-    checksum: Option<String>,
-}
-
 /// Every package comes from the registry, with the hash of its file, or is one of ours. As `[sources]` of `deny.toml` says, without
 /// cargo-deny.
 pub(crate) fn sources() -> anyhow::Result<Outcome> {
-    let text = fs::read_to_string(root().join("Cargo.lock")).context("could not read Cargo.lock")?;
-    let problems = strangers(&text)?;
+    let problems = strangers(locked_packages()?);
     for problem in &problems {
         println!("{problem}");
     }
@@ -45,8 +28,7 @@ pub(crate) fn sources() -> anyhow::Result<Outcome> {
     })
 }
 
-fn strangers(lock: &str) -> anyhow::Result<Vec<String>> {
-    let lock: LockFile = toml::from_str(lock).context("could not understand Cargo.lock")?;
+fn strangers(packages: Vec<Locked>) -> Vec<String> {
     let problem = |package: Locked| {
         let Locked {
             name,
@@ -62,7 +44,7 @@ fn strangers(lock: &str) -> anyhow::Result<Vec<String>> {
             (Some(source), _) => Some(format!("{name} {version} comes from {source}")),
         }
     };
-    Ok(lock.package.into_iter().filter_map(problem).collect())
+    packages.into_iter().filter_map(problem).collect()
 }
 
 /// Known vulnerabilities and unmaintained packages, by cargo-deny. Its database is a git repository elsewhere, which a closed machine
@@ -117,6 +99,7 @@ fn can_be_reached(repository: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lock_file::parse;
 
     #[test]
     fn strangers_are_named() {
@@ -127,7 +110,7 @@ mod tests {
              [[package]]\nname = 'fork'\nversion = '2.0.0'\nsource = 'git+https://example.org/fork#1'\n\
              [[package]]\nname = 'folder'\nversion = '3.0.0'\n"
         );
-        let found = strangers(&lock).unwrap();
+        let found = strangers(parse(&lock).unwrap());
         assert_eq!(
             found,
             [

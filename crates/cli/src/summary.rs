@@ -5,7 +5,7 @@ use std::path::Path;
 use intervalid_data::Channel;
 use intervalid_model::{CWC_ETA, Evaluation, Metrics};
 use intervalid_report::folder::REPORT;
-use intervalid_report::{independent_share, metric_texts, reading};
+use intervalid_report::{independent_share, metric_texts, model_in_words, reading};
 use intervalid_search::SearchInfo;
 use intervalid_workflow::{Extrapolation, FitMetrics, FitOutcome};
 
@@ -18,22 +18,12 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
     let FitOutcome {
         metrics: result, model, ..
     } = outcome;
-    let strategy = result
-        .strategy
-        .map_or_else(String::new, |strategy| format!("{} ", strategy.name()));
-    let (memory, members) = (model.memory_in_words(), model.members());
-    let what = match members {
-        1 => format!(
-            "{strategy}{} with {memory} and {} parameters",
-            result.model, result.parameters
-        ),
-        _ => format!(
-            "the mean of {members} {strategy}{} models with {memory} and {} parameters each",
-            result.model,
-            result.parameters / members
-        ),
-    };
-    output.story(format_args!("{}: {what}, {}", result.dataset, effort(result)))?;
+    output.story(format_args!(
+        "{}: {}, {}",
+        result.dataset,
+        model_in_words(model),
+        effort(result)
+    ))?;
     if let Some(info) = &result.search {
         search(info, output)?;
     }

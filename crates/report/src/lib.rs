@@ -34,7 +34,7 @@ pub use analysis::{AnalysisReport, NamedAnalysis, analysis_overlay, analysis_pag
 pub use card::{Card, CardSection, CardSource};
 pub use compare::{Comparison, compare_page, linear_baseline};
 pub use error::{ReportError, Result};
-pub use fit::{FitReport, fit_page};
+pub use fit::{FitReport, fit_page, model_in_words};
 pub use monitor::{MonitorPage, monitor_page};
 pub use page::Page;
 pub use study::study_page;

@@ -8,7 +8,7 @@ use crate::folds::Folds;
 use crate::parallel::map_parallel;
 
 /// The same model with its band scaled on training and validation data: models of the same settings are fitted without each of five
-/// blocks, before a cut and after one, and simulate what they have not seen (see [`calibrate`]). The point prediction is not changed.
+/// blocks, before a cut and after one (of several experiments: without the last), and simulate what they have not seen (see [`calibrate`]). The point prediction is not changed.
 ///
 /// The epochs of each are chosen on samples that it will not be judged on.
 /// Works for every kind of model; the result does not depend on `threads`. `control` can end it.

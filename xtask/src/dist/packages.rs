@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde::Deserialize;
 
+use crate::lock_file::locked_packages;
 use crate::root;
 use crate::step::{capture, cargo};
 
@@ -78,18 +79,6 @@ struct DependencyKind {
     kind: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct LockFile {
-    package: Vec<Locked>,
-}
-
-#[derive(Deserialize)]
-struct Locked {
-    name: String,
-    version: String,
-    checksum: Option<String>,
-}
-
 /// Every package that ends up inside, ours included, by name and version. Those for other systems than this one are left out.
 pub(super) fn shipped() -> anyhow::Result<Vec<Package>> {
     let host = super::host()?;
@@ -103,10 +92,8 @@ pub(super) fn shipped() -> anyhow::Result<Vec<Package>> {
     ];
     let metadata: Metadata =
         serde_json::from_str(&capture(&mut cargo(&arguments))?).context("could not understand cargo metadata")?;
-    let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("could not read Cargo.lock")?;
-    let lock: LockFile = toml::from_str(&lock).context("could not understand Cargo.lock")?;
-    let checksums: BTreeMap<(&str, &str), Option<&String>> = lock
-        .package
+    let locked = locked_packages()?;
+    let checksums: BTreeMap<(&str, &str), Option<&String>> = locked
         .iter()
         .map(|package| {
             (

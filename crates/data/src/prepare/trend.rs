@@ -144,8 +144,10 @@ impl Trend {
     pub fn in_words(&self, channels: &[&str]) -> String {
         let lines = self.inputs.iter().chain(&self.outputs).zip(channels);
         let drift = |(line, name): (&Option<Line>, &&str)| {
-            let slope = line.as_ref()?.slope;
-            Some(format!("{name} ({:+.4e} over it)", slope * self.length))
+            let drift = line.as_ref()?.slope * self.length;
+            // Four digits that count.
+            let decimals = (3.0 - drift.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+            Some(format!("{name} ({drift:+.decimals$} over it)"))
         };
         format!(
             "A straight line through the training part is taken out, and put back into predictions: {}.",

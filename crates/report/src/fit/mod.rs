@@ -9,6 +9,8 @@ mod runs;
 mod search;
 mod story;
 
+pub use story::model_in_words;
+
 use intervalid_data::{Dataset, Split};
 use intervalid_model::{Band, Evaluation, ModelKind};
 use intervalid_workflow::FitOutcome;

@@ -86,7 +86,8 @@ fn name(model: &Model) -> String {
 }
 
 /// `a cascade INODE with lags 2/1/2 and 44 parameters`, `the mean of 6 ARX models with lags 2/1/2 and 8 parameters each`.
-fn described(model: &Model) -> String {
+#[must_use]
+pub fn model_in_words(model: &Model) -> String {
     let (name, members, memory) = (name(model), model.members(), model.memory_in_words());
     if members > 1 {
         let parameters = count(model.parameters() / members, "parameter");
@@ -117,7 +118,7 @@ fn what_was_done(report: &FitReport<'_>) -> String {
     format!(
         "This model, {} (preset {}), simulates {} from {}. The record {} has {}{every}: {} for training{validation} \
          and {} for testing, in time order.",
-        described(model),
+        model_in_words(model),
         report.outcome.metrics.preset.name(),
         channels(dataset.outputs()),
         match dataset.inputs() {

@@ -12,8 +12,8 @@ use crate::budget::Budget;
 use crate::folds::before_cut;
 use crate::parallel::map_parallel;
 use crate::state_space::{
-    DescentConfig, Division, Fitted, LinearConfig, Recipe, Run, Scored, Start, beginnings, beside_linear, descend,
-    descent_work, fit_linear, with_more_units,
+    Descent, DescentConfig, Division, Fitted, LinearConfig, Recipe, Run, Scored, Start, beginnings, beside_linear,
+    descend, descent_work, fit_linear, with_more_units,
 };
 
 /// Samples that linear orders are compared on.
@@ -185,14 +185,9 @@ impl LongSearch {
             let config = descent(recipe.weight_penalty, FIRST_STEPS);
             let key = || format!("long {recipe:?}, dead time {dead_time}");
             let fitted = budget.once("networks", key, || {
-                let (mut is_cut, mut worked) = (false, 0.0);
-                let found = descend(start, runs, &beginning, config, |_, _| {
-                    worked += work;
-                    is_cut = !budget.did(work, "networks") || budget.is_over();
-                    !is_cut
-                });
-                budget.took(worked, started.elapsed());
-                (!is_cut).then(|| found.map(|found| found.fitted))
+                descend_within(budget, work, |goes_on| {
+                    descend(start, runs, &beginning, config, goes_on)
+                })
             });
             fitted.map(|fitted| {
                 let judged = fitted.and_then(|fitted| {
@@ -286,14 +281,9 @@ impl LongSearch {
             )
         };
         let fitted = budget.once("networks", key, || {
-            let (mut is_cut, mut worked) = (false, 0.0);
-            let found = descend(start, runs, &self.fitted, config, |_, _| {
-                worked += work;
-                is_cut = !budget.did(work, "networks") || budget.is_over();
-                !is_cut
-            });
-            budget.took(worked, started.elapsed());
-            (!is_cut).then(|| found.map(|found| found.fitted))
+            descend_within(budget, work, |goes_on| {
+                descend(start, runs, &self.fitted, config, goes_on)
+            })
         });
         fitted.map(|fitted| {
             let judged = fitted.and_then(|fitted| {
@@ -306,6 +296,23 @@ impl LongSearch {
             })
         })
     }
+}
+
+/// What a descent of a network finds whose steps take `work` each: some unless time or the user cut it, and none in it if it diverges.
+fn descend_within(
+    budget: &Budget<'_>,
+    work: f64,
+    descent: impl FnOnce(&mut dyn FnMut(usize, f64) -> bool) -> Option<Descent>,
+) -> Option<Option<Fitted>> {
+    let started = Instant::now();
+    let (mut is_cut, mut worked) = (false, 0.0);
+    let found = descent(&mut |_, _| {
+        worked += work;
+        is_cut = !budget.did(work, "networks") || budget.is_over();
+        !is_cut
+    });
+    budget.took(worked, started.elapsed());
+    (!is_cut).then(|| found.map(|found| found.fitted))
 }
 
 /// A network with more units in its state map, and one with more in its output map; at first they do what it does.
