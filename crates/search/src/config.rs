@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|
 /// | `model` | none | only models of this kind: `arx`, `inode`, `iss` or `ilstm` |
 /// | `lags` | none | only these lags |
+/// | `states` | none | only state-space models of so many states |
+/// | `hidden` | none | only these units in the state map and the output map of a state-space model; none in both is a linear one |
 /// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up, of `iss` from history |
 /// | `coverage` | 0.9 | share of samples that the band should hold |
 /// | `rounds` | 1000 | most rounds; fewer are faster: linear state-space models, three rounds of lagged networks, and each recipe of a network with hidden states are one each |
@@ -24,6 +26,10 @@ pub struct SearchConfig {
     pub model: Option<ModelKind>,
     /// Only these lags.
     pub lags: Option<Lags>,
+    /// Only state-space models of so many states.
+    pub states: Option<usize>,
+    /// Only these units in the state map and the output map of a state-space model.
+    pub hidden: Option<[usize; 2]>,
     /// How simulations start; none leaves it to the search.
     pub initial: Option<InitialState>,
     /// Share of samples that the band should hold.
@@ -37,6 +43,9 @@ pub struct SearchConfig {
     pub seed: u64,
 }
 
+/// Shapes of state-space models whose derivatives are affordable many times over.
+const MOST_STATES: usize = 20;
+const MOST_UNITS: usize = 64;
 /// More than any search takes.
 const MOST_ROUNDS: usize = 1000;
 
@@ -45,6 +54,8 @@ impl Default for SearchConfig {
         Self {
             model: None,
             lags: None,
+            states: None,
+            hidden: None,
             initial: None,
             coverage: 0.9,
             rounds: MOST_ROUNDS,
@@ -76,6 +87,7 @@ impl SearchConfig {
         if self.rounds > MOST_ROUNDS {
             return Err(ModelError::option("rounds", self.rounds, "at most 1000"));
         }
+        self.check_shape()?;
         if let Some(lags) = self.lags {
             Lags::new(lags.nx, lags.nd, lags.ny)?;
         }
@@ -83,9 +95,36 @@ impl SearchConfig {
         self.fit_config(ModelKind::Arx, lags, self.initial()).check()
     }
 
+    /// Checks what is asked of the shape of state-space models.
+    fn check_shape(&self) -> Result<(), ModelError> {
+        let is_searched = self.model.is_none_or(|model| model == ModelKind::Iss);
+        if let Some(states) = self.states {
+            match is_searched {
+                false => return Err(ModelError::option("states", states, "none: only iss has states")),
+                true if !(1..=MOST_STATES).contains(&states) => {
+                    let expected = format!("1 to {MOST_STATES} states in a search");
+                    return Err(ModelError::option("states", states, expected));
+                }
+                true => {}
+            }
+        }
+        match self.hidden {
+            Some([state, output]) if !is_searched => {
+                let expected = "none: a search decides the units of all models but iss";
+                Err(ModelError::option("hidden", format!("{state},{output}"), expected))
+            }
+            Some([state, output]) if state.max(output) > MOST_UNITS => {
+                let expected = format!("at most {MOST_UNITS} units in each map in a search");
+                Err(ModelError::option("hidden", format!("{state},{output}"), expected))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether models with hidden states are among the candidates: they have no lags, and need history to start.
     pub(crate) fn searches_hidden_states(&self) -> bool {
         match self.model {
+            None if self.states.is_some() || self.hidden.is_some() => true,
             None => self.lags.is_none() && self.initial.is_none_or(|initial| initial.unscored() > 0),
             Some(model) => model == ModelKind::Iss,
         }

@@ -155,7 +155,7 @@ impl Rounds<'_> {
         if !self.goes_on() || !self.config.searches_hidden_states() {
             return Ok(());
         }
-        let search = |dead_time| HiddenSearch::new(self.folds, dead_time, self.config.coverage, self.config.seed);
+        let search = |dead_time| HiddenSearch::new(self.folds, dead_time, self.config);
         let dead_times = dead_times(self.folds, self.config, &self.linear);
         self.hidden = dead_times.into_iter().filter_map(search).collect();
         if self.hidden.is_empty() {

@@ -109,6 +109,9 @@ const OF_A_SEARCH: [&str; 11] = [
     "seed",
 ];
 
+/// Settings that say what shape a state-space model has, whether it is searched or trained once.
+const OF_A_SHAPE: [&str; 2] = ["states", "hidden"];
+
 /// Settings of one network that are no mistake beside a search, which does the same anyway.
 const OF_BOTH: [&str; 1] = ["calibrate"];
 
@@ -287,18 +290,24 @@ impl Settings {
     /// The first setting that only makes sense for one network.
     #[must_use]
     pub fn of_one_network(&self) -> Option<&'static str> {
+        let is_of_a_shape = |name: &&str| self.is_state_space() && OF_A_SHAPE.contains(name);
         self.given()
-            .find(|name| !OF_A_SEARCH.contains(name) && !OF_BOTH.contains(name))
+            .find(|name| !OF_A_SEARCH.contains(name) && !OF_BOTH.contains(name) && !is_of_a_shape(name))
+    }
+
+    /// Whether a state-space model is asked for: nothing else has states.
+    fn is_state_space(&self) -> bool {
+        self.model
+            .map_or(self.states.is_some(), |model| model == ModelKind::Iss)
     }
 
     /// The preset `paper` of a model for a record of this name, with these settings in place of its own. Ranges are not checked:
     /// [`FitConfig::check`] does that.
     #[must_use]
     pub fn fit_config(&self, dataset: &str) -> FitConfig {
-        // Nothing but an iss has states.
-        let model = self.model.unwrap_or(match self.states {
-            Some(_) => ModelKind::Iss,
-            None => ModelKind::default(),
+        let model = self.model.unwrap_or(match self.is_state_space() {
+            true => ModelKind::Iss,
+            false => ModelKind::default(),
         });
         let preset = FitConfig::paper(dataset, model, self.strategy.unwrap_or_default());
         self.applied_to(preset)
@@ -363,9 +372,23 @@ impl Settings {
         if let Some(model) = self.model.filter(|&model| !SearchConfig::searches(model)) {
             return Err(WorkflowError::NotSearched { model });
         }
+        let hidden = match self.hidden.as_deref() {
+            None => None,
+            Some(&[units]) => Some([units, units]),
+            Some(&[state, output]) => Some([state, output]),
+            Some(others) => {
+                return Err(WorkflowError::Setting {
+                    key: "hidden".to_owned(),
+                    found: format!("{others:?}"),
+                    reason: "expected the units of the state map and of the output map of iss".to_owned(),
+                });
+            }
+        };
         let defaults = SearchConfig::default();
         Ok(SearchConfig {
-            model: self.model,
+            model: self.is_state_space().then_some(ModelKind::Iss).or(self.model),
+            states: self.states,
+            hidden,
             lags: self.lags.map(LagsSetting::whole).transpose()?,
             initial: self.initial,
             coverage: self.coverage.unwrap_or(defaults.coverage),
@@ -407,6 +430,28 @@ mod tests {
 
     fn settings(text: &str) -> Settings {
         Settings::from_table(&text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_shape_of_a_state_space_model_can_be_asked_of_a_search() {
+        let asked = settings("states = 3\nhidden = [8]");
+        assert_eq!(asked.of_one_network(), None);
+        let search = asked.search_config().expect("resolves");
+        assert_eq!(
+            (search.model, search.states, search.hidden),
+            (Some(ModelKind::Iss), Some(3), Some([8, 8]))
+        );
+        // Of all other models the layers are those of one network.
+        assert_eq!(settings("hidden = [8]").of_one_network(), Some("hidden"));
+        assert_eq!(settings("model = 'inode'\nstates = 3").of_one_network(), Some("states"));
+        assert_eq!(settings("states = 3\nepochs = 7").of_one_network(), Some("epochs"));
+        assert!(settings("model = 'iss'\nhidden = [8, 8, 8]").search_config().is_err());
+        let too_many = settings("states = 21").search_config().expect("resolves");
+        assert!(
+            too_many
+                .check()
+                .is_err_and(|error| error.to_string().contains("1 to 20 states"))
+        );
     }
 
     #[test]

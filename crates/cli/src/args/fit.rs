@@ -127,7 +127,7 @@ pub(crate) struct FitArgs {
     /// Widths of the hidden layers; of iss the units of its state map and its output map, 0 for none
     #[arg(long, value_name = "WIDTH,...", value_delimiter = ',', help_heading = "Fit options")]
     pub(crate) hidden: Option<Vec<usize>>,
-    /// States of a state-space model (iss)
+    /// States of a state-space model (iss); a search then tries no others
     #[arg(long, value_name = "N", help_heading = "Fit options")]
     pub(crate) states: Option<usize>,
     /// What is known of the outputs when a simulation starts: zero, measured, warmup:N or history:N

@@ -33,7 +33,7 @@ impl Search<'_> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut tried: Vec<Recipe> = candidates.iter().map(|candidate| candidate.recipe).collect();
         while self.is_open() {
-            let near = mutations(&best_first(&candidates, false), &mut tried, &mut rng);
+            let near = mutations(&best_first(&candidates, false), &mut tried, &mut rng, |recipe| recipe);
             if near.is_empty() {
                 break;
             }

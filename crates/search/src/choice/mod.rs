@@ -208,7 +208,8 @@ impl Chooser<'_> {
         states.sort_by(|&a, &b| order(a).cmp(&order(b)).then(self.total(a).total_cmp(&self.total(b))));
         // The order of ARX models prefers few parameters.
         let arx = (0..self.searched.linear.len()).map(Pick::Arx);
-        if self.config.model == Some(ModelKind::Iss) && !states.is_empty() {
+        let is_of_states = self.config.states.is_some() || self.config.hidden.is_some();
+        if (self.config.model == Some(ModelKind::Iss) || is_of_states) && !states.is_empty() {
             return states;
         }
         let Some(&best_arx) = arx.clone().collect::<Vec<_>>().first() else {
@@ -234,7 +235,11 @@ impl Chooser<'_> {
     fn order(&self) -> Vec<Pick> {
         let linear = self.linear_models();
         let best = linear.first().and_then(|&pick| self.score(pick));
-        let is_asked = self.config.model.is_some_and(|model| model != ModelKind::Iss);
+        let is_asked = match self.config.hidden {
+            // Linear models are there to start from.
+            Some(units) => units != [0, 0],
+            None => self.config.model.is_some_and(|model| model != ModelKind::Iss),
+        };
         let wins = |pick: &Pick| {
             let clearly = self
                 .score(*pick)

@@ -214,6 +214,7 @@ impl LongSearch {
     pub(crate) fn next_stage(
         &mut self,
         data: (&[Run], (usize, f64)),
+        may_grow: bool,
         candidates: &mut Vec<HiddenCandidate>,
         budget: &Budget<'_>,
     ) -> Wave {
@@ -255,11 +256,11 @@ impl LongSearch {
         }
         let was_settled = self.is_settled;
         // What has grown may need more steps, and what needs no more may grow.
-        self.is_settled = !has_gained;
+        self.is_settled = !has_gained && may_grow;
         Wave {
             done: 1,
             is_cut: false,
-            is_last: was_settled && !has_gained,
+            is_last: (was_settled || !may_grow) && !has_gained,
         }
     }
 

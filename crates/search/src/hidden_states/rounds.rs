@@ -13,9 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use super::candidate::HiddenCandidate;
 use super::long::LongSearch;
 use super::pool::MOST_NETWORKS;
-use super::recipes::{effort, near_the_best, stronger};
+use super::recipes::{Decided, effort, near_the_best, stronger};
 use super::stress::stress_runs;
 use crate::budget::Budget;
+use crate::config::SearchConfig;
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
@@ -48,6 +49,7 @@ pub(crate) struct HiddenSearch {
     pub(super) cuts: Vec<Scored>,
     pub(crate) candidates: Vec<HiddenCandidate>,
     way: Way,
+    decided: Decided,
     coverage: f64,
     seed: u64,
     /// Networks that do not depend on the results of others.
@@ -77,7 +79,8 @@ pub(crate) struct Wave {
 
 impl HiddenSearch {
     /// None where the record is too short for blocks.
-    pub(crate) fn new(folds: &Folds<'_>, dead_time: usize, coverage: f64, seed: u64) -> Option<Self> {
+    pub(crate) fn new(folds: &Folds<'_>, dead_time: usize, config: &SearchConfig) -> Option<Self> {
+        let (coverage, seed) = (config.coverage, config.seed);
         let runs = runs_of(&folds.scaled, &folds.all, dead_time);
         let (divisions, way) = if folds.is_long() {
             let long = LongSearch::new(&runs);
@@ -98,6 +101,7 @@ impl HiddenSearch {
             divisions,
             candidates: Vec::new(),
             way,
+            decided: Decided::of(config),
             coverage,
             // Seeds of starts count up from here.
             seed: seed.wrapping_mul(100_000).wrapping_add(1),
@@ -110,7 +114,7 @@ impl HiddenSearch {
 
     /// Linear models of all orders; false if time or the user cut it, which leaves none.
     pub(crate) fn linear_models(&mut self, budget: &Budget<'_>) -> Result<bool> {
-        let first = linear_orders(self.runs[0].outputs(), self.seed);
+        let first = self.decided.among(linear_orders(self.runs[0].outputs(), self.seed));
         let found = match &self.way {
             Way::Long(long) => long.linear_models(&first, &self.runs, (self.dead_time, self.coverage), budget),
             Way::Blocks(_, effort) => {
@@ -127,10 +131,11 @@ impl HiddenSearch {
         self.tell(budget);
         self.start_best(true, LINEAR_STARTED, budget)?;
         let order = best_order(&self.candidates);
-        self.queue = match &self.way {
-            Way::Long(_) => LongSearch::networks(order, self.seed).into(),
-            Way::Blocks(..) => first_networks(order, self.seed).into(),
+        let networks = match &self.way {
+            Way::Long(_) => LongSearch::networks(order, self.seed),
+            Way::Blocks(..) => first_networks(order, self.seed),
         };
+        self.queue = self.decided.among(networks).into();
         self.tried.extend(&self.queue);
         Ok(true)
     }
@@ -172,7 +177,7 @@ impl HiddenSearch {
             let first: Vec<Recipe> = self.queue.drain(..).take(most).collect();
             let wave = match is_first {
                 true => long.first_stage(&first, data, &mut self.candidates, budget),
-                false => long.next_stage(data, &mut self.candidates, budget),
+                false => long.next_stage(data, self.decided.may_grow(), &mut self.candidates, budget),
             };
             budget.check()?;
             self.tell(budget);
@@ -180,7 +185,7 @@ impl HiddenSearch {
         }
         let recipes: Vec<Recipe> = match is_first {
             true => self.queue.drain(..self.queue.len().min(WAVE)).collect(),
-            false => near_the_best(&self.candidates, &mut self.tried, &mut self.rng),
+            false => near_the_best(&self.candidates, self.decided, &mut self.tried, &mut self.rng),
         };
         // Where only a few rounds are left the rest of the wave is not needed, since nothing comes after it.
         let recipes = &recipes[..recipes.len().min(most)];

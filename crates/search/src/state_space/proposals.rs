@@ -70,8 +70,13 @@ pub fn first_networks(best_order: usize, seed: u64) -> Vec<Recipe> {
     orders.into_iter().flat_map(of_order).collect()
 }
 
-/// A few recipes not tried before, near the first of these networks.
-pub fn mutations(best_first: &[Recipe], tried: &mut Vec<Recipe>, rng: &mut ChaCha8Rng) -> Vec<Recipe> {
+/// A few recipes not tried before, near the first of these networks, each as `shaped` makes it.
+pub fn mutations(
+    best_first: &[Recipe],
+    tried: &mut Vec<Recipe>,
+    rng: &mut ChaCha8Rng,
+    shaped: impl Fn(Recipe) -> Recipe,
+) -> Vec<Recipe> {
     let parents = &best_first[..best_first.len().min(PARENTS)];
     let mut found = Vec::new();
     // A small neighbourhood may have been tried out: then fewer are found.
@@ -81,7 +86,7 @@ pub fn mutations(best_first: &[Recipe], tried: &mut Vec<Recipe>, rng: &mut ChaCh
         }
         // The square prefers the best ones.
         let place = (rng.random_range(0.0_f64..1.0).powi(2) * parents.len() as f64) as usize;
-        let recipe = mutate(parents[place], rng);
+        let recipe = shaped(mutate(parents[place], rng));
         if !tried.contains(&recipe) {
             tried.push(recipe);
             found.push(recipe);
