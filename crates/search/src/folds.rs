@@ -11,6 +11,7 @@ use intervalid_data::{
 };
 use intervalid_model::{Band, BlockScores, align};
 
+use crate::doubt::backwards;
 use crate::error::Result;
 use crate::state_space::HISTORY;
 
@@ -26,6 +27,8 @@ pub(crate) struct Folds<'a> {
     pub(crate) blocks: usize,
     pub(crate) normaliser: Normaliser,
     pub(crate) scaled: Scaled<f64>,
+    /// The record backwards: inputs in another order.
+    pub(crate) backwards: Scaled<f64>,
 }
 
 /// One block and the rest.
@@ -137,11 +140,12 @@ impl<'a> Folds<'a> {
             .collect();
         Ok(Self {
             dataset,
-            all,
             blocks: folds.len(),
             folds,
             normaliser,
+            backwards: backwards(&scaled, &all),
             scaled,
+            all,
         })
     }
 
@@ -197,6 +201,7 @@ impl<'a> Folds<'a> {
             all: self.all.clone(),
             normaliser: self.normaliser.clone(),
             scaled: self.scaled.clone(),
+            backwards: self.backwards.clone(),
             ..*self
         };
         more.folds
@@ -219,6 +224,7 @@ impl<'a> Folds<'a> {
             all,
             normaliser: self.normaliser.clone(),
             scaled: self.scaled.clone(),
+            backwards: self.backwards.clone(),
         }
     }
 

@@ -92,6 +92,10 @@ pub struct CandidateInfo {
     /// √(½ CV² + ½ F²) of the errors on held-out blocks and after the forward cut; less is better. None where it left before it was
     /// tried on all of them.
     pub score: Option<f64>,
+    /// How far models of it that were fitted without different blocks are apart on the record's inputs backwards, in standard deviations;
+    /// beyond one it is taken only where nothing else is left. None where that was not tried.
+    #[serde(default)]
+    pub doubt: Option<f64>,
     /// CV: root mean square error over held-out blocks.
     pub rmse: f64,
     /// F: root mean square error after the forward cut.

@@ -33,6 +33,7 @@ mod budget;
 mod choice;
 mod config;
 mod cross_calibration;
+mod doubt;
 mod error;
 mod findings;
 mod finish;

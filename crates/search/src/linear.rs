@@ -8,6 +8,7 @@ use intervalid_model::DIVERGED;
 
 use crate::budget::{Budget, WORK};
 use crate::config::SearchConfig;
+use crate::doubt::{Beliefs, disagreement};
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::networks::{most_samples, step_work};
@@ -124,18 +125,21 @@ pub(crate) fn with_simulation_fits(
     Ok(Some(sorted(all)))
 }
 
-/// The best first; of those nearly as good the one with the fewest parameters.
+/// The best first; of those nearly as good the one with the fewest parameters. Those that are not believed come last.
 fn sorted(mut candidates: Vec<LinearCandidate>) -> Vec<LinearCandidate> {
+    let beliefs = Beliefs::of(candidates.iter().map(|candidate| &candidate.score));
     let best = candidates
         .iter()
+        .filter(|candidate| beliefs.hold(&candidate.score))
         .map(|candidate| candidate.score.total())
         .fold(f64::INFINITY, f64::min);
     // Stable: of equals the first, which has been fitted more simply.
     candidates.sort_by(|a, b| {
         let rank = |c: &LinearCandidate| c.score.total() > best * (1.0 + PARSIMONY);
         let size = |c: &LinearCandidate| if rank(c) { usize::MAX } else { c.parameters };
-        (rank(a), size(a))
-            .cmp(&(rank(b), size(b)))
+        let is_doubted = |c: &LinearCandidate| !beliefs.hold(&c.score);
+        (is_doubted(a), rank(a), size(a))
+            .cmp(&(is_doubted(b), rank(b), size(b)))
             .then(a.score.total().total_cmp(&b.score.total()))
     });
     candidates
@@ -230,11 +234,15 @@ fn candidate(
         errors.push(block);
         models.push(model);
     }
+    let elsewhere: Vec<Option<Vec<f64>>> = models
+        .iter()
+        .map(|model| model.whole_runs(&folds.backwards, config.initial()))
+        .collect();
     Ok(Some(LinearCandidate {
         lags,
         fit,
         parameters: models.first().map_or(0, |model| model.theta.len()),
-        score: score(&errors, folds.blocks, config.coverage),
+        score: score(&errors, folds.blocks, config.coverage).doubted(disagreement(&elsewhere)),
         models,
         errors,
         seconds: started.elapsed().as_secs_f64(),

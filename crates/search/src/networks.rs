@@ -13,6 +13,7 @@ use intervalid_model::ModelKind;
 use super::recurrent;
 use crate::budget::{Budget, WORK};
 use crate::config::SearchConfig;
+use crate::doubt::disagreement;
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
 use crate::journal::Stored;
@@ -452,7 +453,16 @@ fn judge(folds: &Folds<'_>, config: &SearchConfig, candidate: &NetworkCandidate)
         };
         judged.errors.push(errors);
     }
-    judged.score = Some(score(&judged.errors, folds.blocks, config.coverage));
+    let elsewhere = (0..trails.len())
+        .map(|fold| judged.theta(fold))
+        .map(|theta| match judged.recipe.model {
+            ModelKind::Ilstm => recurrent::whole_runs(folds, &judged.recipe, theta?),
+            _ => judged
+                .model(folds, theta?.to_vec())
+                .whole_runs(&folds.backwards, config.initial()),
+        });
+    let doubt = disagreement(&elsewhere.collect::<Vec<_>>());
+    judged.score = Some(score(&judged.errors, folds.blocks, config.coverage).doubted(doubt));
     Ok(judged)
 }
 

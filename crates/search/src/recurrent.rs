@@ -12,6 +12,7 @@ use intervalid_model::{Control, FitConfig, ModelError, ModelKind, Progress, Sche
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::cross_calibration::without;
+use crate::doubt::whole_windows;
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::recipe::Recipe;
@@ -130,6 +131,17 @@ pub(crate) fn held_out_errors(
         }
     }
     Ok(Some(errors))
+}
+
+/// Free runs over the record's stretches backwards, one after the other; none where one diverges.
+pub(crate) fn whole_runs(folds: &Folds<'_>, recipe: &Recipe, theta: &[f64]) -> Option<Vec<f64>> {
+    let architecture = recipe.architecture(folds)?;
+    let run = |window| simulate_crisp(&architecture, theta, &folds.backwards, window, recipe.initial);
+    let runs: Option<Vec<Vec<f64>>> = whole_windows(&folds.backwards, recipe.initial)
+        .into_iter()
+        .map(run)
+        .collect();
+    Some(runs?.concat())
 }
 
 /// Everything but the held-out block, if there is one, and of that a block to choose the epoch on.

@@ -15,6 +15,7 @@ use intervalid_data::{DeadTimeConfig, estimate_dead_time};
 
 use crate::budget::Budget;
 use crate::config::SearchConfig;
+use crate::doubt::Beliefs;
 use crate::error::{Result, SearchError};
 use crate::finish::Plan;
 use crate::folds::Folds;
@@ -55,6 +56,20 @@ impl Searched {
     /// Models with hidden states that were judged.
     pub(crate) fn hidden_candidates(&self) -> &[HiddenCandidate] {
         self.hidden.as_ref().map_or(&[], |hidden| &hidden.candidates)
+    }
+
+    /// Which candidates are believed, of all that could be the model.
+    pub(crate) fn beliefs(&self) -> Beliefs {
+        let lagged = self.lagged.iter().filter_map(|candidate| candidate.score.as_ref());
+        let hidden = self.hidden_candidates().iter();
+        let hidden = hidden.filter_map(|candidate| Some(&candidate.started.as_ref()?.score));
+        Beliefs::of(
+            self.linear
+                .iter()
+                .map(|candidate| &candidate.score)
+                .chain(lagged)
+                .chain(hidden),
+        )
     }
 }
 

@@ -24,12 +24,19 @@ pub(crate) struct Score {
     pub(crate) coverage: f64,
     /// Mean width of that band.
     pub(crate) width: f64,
+    /// How far models of different divisions are apart on inputs in another order, in standard deviations; zero until that has been tried.
+    pub(crate) doubt: f64,
 }
 
 impl Score {
     /// √(½ CV² + ½ F²); less is better.
     pub(crate) fn total(&self) -> f64 {
         (0.5 * self.rmse * self.rmse + 0.5 * self.forward * self.forward).sqrt()
+    }
+
+    /// The same score of models that are so far apart.
+    pub(crate) fn doubted(self, doubt: f64) -> Self {
+        Self { doubt, ..self }
     }
 
     /// Blocks on which this is better than `other`.
@@ -71,6 +78,7 @@ pub(crate) fn score(errors: &HeldOut, blocks: usize, coverage: f64) -> Score {
         rmse: together,
         coverage,
         width,
+        doubt: 0.0,
     }
 }
 
@@ -164,6 +172,7 @@ mod tests {
             forward: blocks.iter().sum(),
             coverage: 0.9,
             width: 1.0,
+            doubt: 0.0,
         };
         let linear = with([1.0, 1.0, 4.0]);
         assert!(!with([1.1, 1.1, 1.0]).clearly_beats(&linear, 0.02));

@@ -59,6 +59,7 @@ fn of_arx(candidate: &LinearCandidate) -> CandidateInfo {
         parameters: candidate.parameters,
         rounds: 0,
         score: Some(score.total()),
+        doubt: Some(score.doubt),
         rmse: score.rmse,
         forward: Some(score.forward),
         coverage: Some(score.coverage),
@@ -79,6 +80,7 @@ fn of_lagged(candidate: &NetworkCandidate) -> CandidateInfo {
         parameters: candidate.parameters,
         rounds: candidate.rounds,
         score: score.map(|score| score.total()),
+        doubt: score.map(|score| score.doubt),
         rmse: match score {
             Some(score) => score.rmse,
             None => candidate.curve.iter().copied().fold(f64::INFINITY, f64::min).sqrt(),
@@ -153,6 +155,7 @@ fn of_hidden(candidate: &HiddenCandidate, score: Option<&Score>) -> CandidateInf
         parameters: candidate.parameters(),
         rounds: 1,
         score: total,
+        doubt: total.map(|_| score.doubt),
         rmse: score.rmse,
         forward: Some(score.forward),
         coverage: Some(score.coverage),

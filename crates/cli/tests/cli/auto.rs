@@ -40,7 +40,7 @@ fn a_file_alone_is_searched_written_and_used_again() {
     let read = |file: &str| std::fs::read_to_string(folder.path().join("fit").join(file)).expect(file);
     let candidates = read("candidates.csv");
     assert!(candidates.starts_with(
-        "candidate,model,lags,parameters,rounds,score,rmse,coverage,width,seconds,chosen,forward,states\n"
+        "candidate,model,lags,parameters,rounds,score,rmse,coverage,width,seconds,chosen,forward,states,doubt\n"
     ));
     assert_eq!(
         candidates.lines().count() - 1,

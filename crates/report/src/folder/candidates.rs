@@ -8,13 +8,13 @@ use intervalid_search::SearchInfo;
 /// Everything that was tried, the chosen one first. Empty cells are of candidates that left before they were tried on all blocks.
 pub(super) fn candidates_csv(info: &SearchInfo) -> String {
     let mut text = String::from(
-        "candidate,model,lags,parameters,rounds,score,rmse,coverage,width,seconds,chosen,forward,states\n",
+        "candidate,model,lags,parameters,rounds,score,rmse,coverage,width,seconds,chosen,forward,states,doubt\n",
     );
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for candidate in &info.candidates {
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{},{:.3},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{:.3},{},{},{},{}",
             quote_csv(&candidate.name),
             candidate.model,
             quote_csv(&candidate.lags.to_string()),
@@ -27,7 +27,8 @@ pub(super) fn candidates_csv(info: &SearchInfo) -> String {
             candidate.seconds,
             u8::from(candidate.chosen),
             cell(candidate.forward),
-            candidate.states
+            candidate.states,
+            cell(candidate.doubt)
         );
     }
     text

@@ -7,6 +7,7 @@ use intervalid_model::{Calibration, Model, ModelKind};
 
 use crate::budget::Budget;
 use crate::config::SearchConfig;
+use crate::doubt::Beliefs;
 use crate::error::{Result, SearchError};
 use crate::finish::finish_linear;
 use crate::folds::Folds;
@@ -71,6 +72,7 @@ struct Chooser<'a> {
     config: &'a SearchConfig,
     searched: &'a Searched,
     budget: &'a Budget<'a>,
+    beliefs: Beliefs,
     /// The best models with hidden states together.
     pool: Option<Pool>,
 }
@@ -82,13 +84,15 @@ pub(crate) fn choose(
     searched: &Searched,
     budget: &Budget<'_>,
 ) -> Result<Choice> {
+    let beliefs = searched.beliefs();
     let chooser = Chooser {
         folds,
         finishing: folds.with_cuts(),
         config,
         searched,
         budget,
-        pool: best_pool(searched.hidden_candidates(), folds.blocks, config.coverage),
+        pool: best_pool(searched.hidden_candidates(), &beliefs, folds.blocks, config.coverage),
+        beliefs,
     };
     let mut passed = PassedOver::default();
     for pick in chooser.order() {
@@ -191,9 +195,20 @@ impl Chooser<'_> {
             .map(Pick::Hidden)
     }
 
-    /// Linear models, the best first: of a kind that was asked for where there are any.
+    fn is_believed(&self, pick: &Pick) -> bool {
+        self.score(*pick).is_some_and(|score| self.beliefs.hold(score))
+    }
+
+    /// Linear models, the best first, those that are not believed last: of a kind that was asked for where there are any.
     fn linear_models(&self) -> Vec<Pick> {
-        let mut states: Vec<Pick> = self.startable(true).collect();
+        let mut all = self.linear_among(|pick| self.is_believed(pick));
+        all.extend(self.linear_among(|pick| !self.is_believed(pick)));
+        all
+    }
+
+    fn linear_among(&self, is_wanted: impl Fn(&Pick) -> bool) -> Vec<Pick> {
+        let has_states = self.startable(true).next().is_some();
+        let mut states: Vec<Pick> = self.startable(true).filter(&is_wanted).collect();
         let least = states
             .iter()
             .map(|&pick| self.total(pick))
@@ -207,26 +222,30 @@ impl Chooser<'_> {
         };
         states.sort_by(|&a, &b| order(a).cmp(&order(b)).then(self.total(a).total_cmp(&self.total(b))));
         // The order of ARX models prefers few parameters.
-        let arx = (0..self.searched.linear.len()).map(Pick::Arx);
+        let arx: Vec<Pick> = (0..self.searched.linear.len())
+            .map(Pick::Arx)
+            .filter(is_wanted)
+            .collect();
         let is_of_states = self.config.states.is_some() || self.config.hidden.is_some();
-        if (self.config.model == Some(ModelKind::Iss) || is_of_states) && !states.is_empty() {
+        if (self.config.model == Some(ModelKind::Iss) || is_of_states) && has_states {
             return states;
         }
-        let Some(&best_arx) = arx.clone().collect::<Vec<_>>().first() else {
+        let Some(&best_arx) = arx.first() else {
             return states;
         };
         let wins = |pick: &Pick| self.total(*pick) < (1.0 - STATE_ADVANTAGE) * self.total(best_arx);
         match states.first().is_some_and(wins) && self.config.model.is_none() {
             true => states.into_iter().filter(wins).take(MOST_LINEAR).chain(arx).collect(),
-            false => arx.chain(states).collect(),
+            false => arx.into_iter().chain(states).collect(),
         }
     }
 
-    /// Networks, the best first.
+    /// Networks that are believed, the best first.
     fn networks(&self) -> Vec<Pick> {
         let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
         let all = lagged.chain(self.startable(false)).chain([Pick::Pool]);
-        let mut found: Vec<Pick> = all.filter(|&pick| self.total(pick).is_finite()).collect();
+        let is_likely = |&pick: &Pick| self.total(pick).is_finite() && self.is_believed(&pick);
+        let mut found: Vec<Pick> = all.filter(is_likely).collect();
         found.sort_by(|&a, &b| self.total(a).total_cmp(&self.total(b)));
         found
     }
@@ -320,6 +339,19 @@ mod tests {
         let is_of = |choice: &Choice, place: usize| choice.candidates[0].name == names[place];
         let honest = choose(&folds, &config, &searched, &budget).expect("chooses");
         assert!(is_of(&honest, 0) && honest.warning.is_none() && honest.promise.is_kept());
+        // Its models are far apart on other inputs, and the next is hardly worse.
+        let first = searched.linear[0].score.clone();
+        searched.linear[0].score = Score {
+            rmse: 0.9 * first.rmse,
+            forward: 0.9 * first.forward,
+            doubt: 11.0,
+            ..first.clone()
+        };
+        let certain = choose(&folds, &config, &searched, &budget).expect("chooses");
+        assert!(is_of(&certain, 1) && certain.warning.is_none());
+        let is_told = certain.why.contains(&names[0]) && certain.why.contains("11.0 standard deviations apart");
+        assert!(is_told, "{}", certain.why);
+        searched.linear[0].score = first;
         // A hundredth of its error: no model can keep that.
         searched.linear[0].score.rmse *= 0.01;
         searched.linear[0].score.forward *= 0.01;

@@ -41,7 +41,7 @@ impl Chooser<'_> {
         };
         Choice {
             why: match (passed.is_empty(), finished.promise.is_kept()) {
-                (true, _) => self.why(pick),
+                (true, _) => self.why(pick) + &self.doubted(pick),
                 (false, true) => {
                     "the best candidate whose model does what held-out data promised; better ones did not".to_owned()
                 }
@@ -92,6 +92,25 @@ impl Chooser<'_> {
                 100.0 * NETWORK_ADVANTAGE
             ),
         }
+    }
+
+    /// A candidate with a better score that was not believed, in words.
+    fn doubted(&self, pick: Pick) -> String {
+        let arx = (0..self.searched.linear.len()).map(Pick::Arx);
+        let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
+        let all = arx
+            .chain(lagged)
+            .chain(self.startable(true))
+            .chain(self.startable(false));
+        let doubted = all.filter(|other| !self.is_believed(other) && self.total(*other) < self.total(pick));
+        let best = doubted.min_by(|a, b| self.total(*a).total_cmp(&self.total(*b)));
+        let found = best.and_then(|other| Some((self.name(other), self.score(other)?.doubt)));
+        found.map_or_else(String::new, |(name, doubt)| {
+            format!(
+                "; {name} has a lower error there, but models of it that were fitted without different blocks are {doubt:.1} standard \
+                 deviations apart on the same inputs in another order, so it was not believed"
+            )
+        })
     }
 
     fn kind(&self, pick: Pick) -> ModelKind {

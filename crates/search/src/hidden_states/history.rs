@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
 use super::rounds::HiddenSearch;
-use super::stress::bears;
+use super::stress::{bears, run_backwards};
 use crate::budget::Budget;
+use crate::doubt::disagreement;
 use crate::folds::{BLOCKS, piece};
 use crate::parallel::map_parallel;
 use crate::score::{HeldOut, Score, score};
@@ -59,10 +60,15 @@ impl HiddenSearch {
         let mut chosen = self.chosen_members(candidate);
         chosen.retain(|(_, fitted)| bears(fitted, &self.stress));
         let of_division = |division: usize| &self.divisions[division].fitted;
+        let judging = chosen
+            .iter()
+            .filter(|(division, _)| division + 1 < self.divisions.len());
+        let elsewhere: Vec<_> = judging.map(|(_, fitted)| run_backwards(fitted, &self.stress)).collect();
+        let doubt = disagreement(&elsewhere);
         let ways = RECALLED.into_iter().map(|window| {
             let members = self.with_observers(chosen.clone(), of_division, window, budget);
             let (history, errors) = self.history(&members)?;
-            let score = score(&errors, self.blocks(), self.coverage());
+            let score = score(&errors, self.blocks(), self.coverage()).doubted(doubt);
             Some(Started {
                 window,
                 members,

@@ -4,6 +4,7 @@
 //! cannot tell recipes apart, the mean need not. One architecture serves all: models of fewer states or units get some that do nothing.
 
 use super::candidate::HiddenCandidate;
+use crate::doubt::Beliefs;
 use crate::score::{HeldOut, Score, score};
 use crate::state_space::Shape;
 
@@ -24,10 +25,18 @@ pub(crate) struct Pool {
     pub(crate) score: Score,
 }
 
-/// The pool that forward selection finds among started candidates; none where the best alone is as good.
-pub(crate) fn best_pool(candidates: &[HiddenCandidate], blocks: usize, coverage: f64) -> Option<Pool> {
+/// The pool that forward selection finds among started candidates that are believed; none where the best alone is as good.
+pub(crate) fn best_pool(
+    candidates: &[HiddenCandidate],
+    beliefs: &Beliefs,
+    blocks: usize,
+    coverage: f64,
+) -> Option<Pool> {
     let eligible = candidates.iter().map(|candidate| {
-        let started = candidate.started.as_ref()?;
+        let started = candidate
+            .started
+            .as_ref()
+            .filter(|started| beliefs.hold(&started.score))?;
         Some(Eligible {
             errors: &started.errors,
             score: &started.score,

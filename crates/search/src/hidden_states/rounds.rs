@@ -17,6 +17,7 @@ use super::recipes::{Decided, effort, near_the_best, stronger};
 use super::stress::stress_runs;
 use crate::budget::Budget;
 use crate::config::SearchConfig;
+use crate::doubt::Beliefs;
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
@@ -321,11 +322,13 @@ impl HiddenSearch {
 
 /// The smallest linear order nearly as good as the best, as users start them.
 fn best_order(linear: &[HiddenCandidate]) -> usize {
-    let started = || {
+    let of_all = || {
         linear
             .iter()
             .filter_map(|candidate| Some((candidate.started.as_ref()?, candidate)))
     };
+    let beliefs = Beliefs::of(of_all().map(|(started, _)| &started.score));
+    let started = || of_all().filter(|(started, _)| beliefs.hold(&started.score));
     let best = started()
         .map(|(started, _)| started.score.total())
         .fold(f64::INFINITY, f64::min);

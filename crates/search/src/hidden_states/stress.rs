@@ -4,14 +4,13 @@
 //! saturated. That shows on inputs that come in another order: each stretch backwards, and then forwards again, twice as large. What a
 //! plant does then nobody knows, but even one that integrates does not go a thousand standard deviations away.
 
+use crate::doubt::OUT_OF_SIGHT;
 use crate::state_space::{Fitted, Run};
 
 /// Samples of a stretch that are used, from its beginning.
 const SAMPLES: usize = 20_000;
 /// The second pass is larger by this factor.
 const LARGER: f64 = 2.0;
-/// Standard deviations that no output of a plant goes away from its mean.
-const OUT_OF_SIGHT: f64 = 1000.0;
 
 /// Inputs of every stretch backwards, then forwards and larger.
 pub(crate) fn stress_runs(runs: &[Run]) -> Vec<Run> {
@@ -32,6 +31,13 @@ pub(crate) fn bears(fitted: &Fitted, stress: &[Run]) -> bool {
         let predicted = fitted.model.simulate(run, x0);
         predicted.is_some_and(|predicted| predicted.iter().all(|y| y.abs() <= OUT_OF_SIGHT))
     })
+}
+
+/// Free runs over the part of them that is backwards, one after the other; none where one does not stay finite.
+pub(crate) fn run_backwards(fitted: &Fitted, stress: &[Run]) -> Option<Vec<f64>> {
+    let runs = stress.iter().zip(&fitted.x0);
+    let runs = runs.map(|(run, x0)| fitted.model.simulate(&run.slice(0..run.len() / 2), x0));
+    Some(runs.collect::<Option<Vec<_>>>()?.concat())
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A small nonlinear ARX model in double precision, with derivatives.
 
-use intervalid_data::{ArxModel, InitialState, Lags, PastOutputs, Regressor, ScaledExperiment, Window};
+use intervalid_data::{ArxModel, InitialState, Lags, PastOutputs, Regressor, Scaled, ScaledExperiment, Window};
 use intervalid_model::DIVERGED;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use crate::doubt::whole_windows;
 use crate::state_space::tanh;
 
 /// ŷ(k) = A x(k) + b + W tanh(… tanh(W₀ x(k) + b₀)); without hidden layers ŷ(k) = A x(k) + b.
@@ -194,6 +195,20 @@ impl Narx {
                 end = start;
             }
         }
+    }
+
+    /// Free runs over whole stretches, one after the other; none where one leaves every sensible range.
+    pub(crate) fn whole_runs(&self, stretches: &Scaled<f64>, initial: InitialState) -> Option<Vec<f64>> {
+        let mut tape = self.tape();
+        let mut all = Vec::new();
+        for window in whole_windows(stretches, initial) {
+            let experiment = &stretches.experiments()[window.experiment];
+            let keep = |_: usize, _: &mut Tape, y: &[f64]| all.extend_from_slice(y);
+            if !self.run(experiment, window, initial, &mut tape, keep) {
+                return None;
+            }
+        }
+        Some(all)
     }
 
     /// Free run over `window` from measured outputs, told step by step: `visit(step, tape, prediction)` after each.
