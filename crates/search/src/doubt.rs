@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn disagreement_is_that_of_the_runs() {
-        assert_eq!(disagreement(&[Some(vec![1.0, 2.0])]), 0.0);
-        assert_eq!(disagreement(&[Some(vec![1.0, 2.0]), Some(vec![3.0, 0.0])]), 1.0);
-        assert_eq!(disagreement(&[Some(vec![1.0]), None]), OUT_OF_SIGHT);
+        assert!((disagreement(&[Some(vec![1.0, 2.0])]) - 0.0).abs() < 1e-12);
+        assert!((disagreement(&[Some(vec![1.0, 2.0]), Some(vec![3.0, 0.0])]) - 1.0).abs() < 1e-12);
+        assert!((disagreement(&[Some(vec![1.0]), None]) - OUT_OF_SIGHT).abs() < 1e-12);
         // Both are lost, and the same way.
-        assert_eq!(disagreement(&[Some(vec![1e4]), Some(vec![1e4])]), OUT_OF_SIGHT);
+        assert!((disagreement(&[Some(vec![1e4]), Some(vec![1e4])]) - OUT_OF_SIGHT).abs() < 1e-12);
     }
 }
