@@ -71,7 +71,9 @@ impl ModelInterface {
     /// If there is no such output.
     #[must_use]
     pub fn online_band(&self, output: usize, coverage: f64) -> OnlineBand {
-        OnlineBand::new(coverage, self.least_half_width(output))
+        let scaling = self.calibration.as_ref().and_then(|found| found.outputs.get(output));
+        let start = scaling.and_then(|scaling| scaling.online_start).unwrap_or(1.0);
+        OnlineBand::new(coverage, self.least_half_width(output)).starting_at(start)
     }
 
     /// The least half-width of an output that an adaptive band starts from, in its unit.

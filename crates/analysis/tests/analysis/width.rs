@@ -16,6 +16,7 @@ fn calibrated(model: Model, floor: f64) -> Model {
         upper: 2.0,
         floor,
         spread: Some(1.5),
+        online_start: None,
     };
     let calibration = Calibration {
         outputs: vec![scaling; outputs],

@@ -225,6 +225,7 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         range_least => outer.list(outputs().map(|output| output.range.least.unwrap_or(-f64::MAX))),
         range_most => outer.list(outputs().map(|output| output.range.most.unwrap_or(f64::MAX))),
         online_floor => outer.list(outputs().map(|output| output.online.floor)),
+        online_start => outer.list(outputs().map(|output| output.online.start)),
         online_grow => outer.literal(online.grow),
         online_shrink => outer.literal(online.shrink),
         online_least => outer.literal(online.limits.0),

@@ -83,6 +83,7 @@ pub(crate) fn calibration(outputs: usize) -> Option<Calibration> {
         upper: 0.9 + output as f64,
         floor: 0.01,
         spread: Some(1.2 + output as f64),
+        online_start: Some(0.6),
     };
     Some(Calibration {
         outputs: (0..outputs).map(scaling).collect(),

@@ -405,6 +405,7 @@ mod tests {
                 upper: 3.0,
                 floor: 0.1,
                 spread: None,
+                online_start: None,
             };
             let calibration = Calibration {
                 outputs: vec![scaling],

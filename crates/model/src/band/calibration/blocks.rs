@@ -121,6 +121,7 @@ fn scaled((blocks, cuts): (&[Scores], &[Scores]), floor: f64, coverage: f64, mem
     if plain > 0.0 {
         let factor = needed.scale() / plain;
         (found.lower, found.upper) = (found.lower * factor, found.upper * factor);
+        found = found.starting_at(1.0 / factor);
     }
     let mean = 0.5 * (found.lower + found.upper);
     found.spread = (members > 1 && mean > 0.0).then(|| spread_factor(coverage) * needed.caution() / mean);
@@ -205,6 +206,7 @@ fn scaling(scores: &[Scores], floor: f64, level: f64) -> Scaling {
         upper,
         floor,
         spread: None,
+        online_start: None,
     }
 }
 

@@ -114,6 +114,7 @@ pub(super) fn scalings_at(levels: &[LevelScaling], coverage: f64) -> Option<Vec<
             upper: between(a.upper, b.upper),
             floor: b.floor,
             spread: b.spread.map(|b| a.spread.map_or(b, |a| between(a, b))),
+            online_start: b.online_start,
         }
     };
     Some(from.outputs.iter().zip(&to.outputs).map(scaling).collect())
@@ -164,6 +165,7 @@ mod tests {
             upper,
             floor: 0.1,
             spread,
+            online_start: None,
         }
     }
 

@@ -173,6 +173,7 @@ impl Model {
                     upper: 1.0,
                     floor: least,
                     spread: None,
+                    online_start: None,
                 },
             }
         };

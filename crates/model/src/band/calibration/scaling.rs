@@ -8,6 +8,9 @@ use super::levels::{self, LevelScaling};
 use super::renew::Renewal;
 use crate::band::prediction::Band;
 
+/// The online band starts with no less of the band.
+const START: f64 = 0.1;
+
 /// How the band of one output is scaled: each side of it, at least `floor` wide, times its factor.
 ///
 /// ŷ_lo' = ŷ - `lower`·max(ŷ - ŷ_lo, `floor`), ŷ_hi' likewise; the point prediction ŷ stays inside.
@@ -24,9 +27,22 @@ pub struct Scaling {
     /// as many as the coverage's normal quantile, before the floor. Of models with several members alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
+    /// The share of this band that the online band starts with, at most 1: what blocks needed together, without caution. It is for later
+    /// data that nobody measures; an online band grows within a few misses and takes long to shrink. Without it all of the band.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online_start: Option<f64>,
 }
 
 impl Scaling {
+    /// With an online band that starts with this share, as far as that makes sense.
+    pub(super) fn starting_at(self, share: f64) -> Self {
+        let is_sound = share.is_finite() && share > 0.0;
+        Self {
+            online_start: is_sound.then(|| share.clamp(START, 1.0)),
+            ..self
+        }
+    }
+
     /// The scaled bounds of one sample.
     #[must_use]
     pub fn bounds(&self, lower: f64, centre: f64, upper: f64) -> (f64, f64) {
@@ -40,6 +56,11 @@ impl Scaling {
     pub(super) fn check(&self) -> Result<(), String> {
         let sound = |value: f64| value.is_finite() && value >= 0.0;
         let spread = self.spread.unwrap_or(0.0);
+        if let Some(start) = self.online_start.filter(|start| !(START..=1.0).contains(start)) {
+            return Err(format!(
+                "its online band starts with {start} of the band, expected {START} to 1"
+            ));
+        }
         match sound(self.lower) && sound(self.upper) && sound(self.floor) && sound(spread) {
             true => Ok(()),
             false => Err(format!(
@@ -211,6 +232,7 @@ mod tests {
             upper: 0.5,
             floor: 0.25,
             spread: None,
+            online_start: None,
         };
         let near = |(a, b): (f64, f64), (c, d): (f64, f64)| (a - c).abs() < 1e-15 && (b - d).abs() < 1e-15;
         assert!(near(scaling.bounds(0.0, 1.0, 3.0), (-1.0, 2.0)));
@@ -226,6 +248,7 @@ mod tests {
                 upper: 1.0,
                 floor: 0.0,
                 spread: None,
+                online_start: None,
             }],
             level: 0.9,
             blocks: 5,

@@ -85,6 +85,7 @@ fn calibration(outputs: usize) -> Calibration {
         upper: 0.8,
         floor: 0.05,
         spread: Some(0.7 + output as f64),
+        online_start: Some(0.6),
     };
     Calibration {
         outputs: (0..outputs).map(scaling).collect(),
