@@ -288,7 +288,7 @@ impl From<WorkflowError> for Failure {
             WorkflowError::NotForSearch { .. } | WorkflowError::NotSearched { .. } => {
                 Some("use --preset paper, or leave it out".to_owned())
             }
-            WorkflowError::LevelsWithoutCalibration { .. } => {
+            WorkflowError::LevelsWithoutCalibration { .. } | WorkflowError::TogetherWithoutCalibration { .. } => {
                 Some("add --calibrate, or leave the search to the preset auto, which always does".to_owned())
             }
             WorkflowError::OutsideRange(_) => {

@@ -52,6 +52,7 @@ pub(crate) fn settings(args: &FitArgs) -> Settings {
         margin: args.margin,
         coverage,
         levels,
+        together: args.together.then_some(true),
         output_range: (!args.output_range.is_empty())
             .then(|| OutputRanges(args.output_range.iter().cloned().collect())),
         detrend: args.prepare.detrend.as_deref().map(column_names),

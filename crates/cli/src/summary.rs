@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use intervalid_data::Channel;
-use intervalid_model::{CWC_ETA, Evaluation, Metrics};
+use intervalid_model::{CWC_ETA, Evaluation, Metrics, ModelInterface};
 use intervalid_report::folder::REPORT;
-use intervalid_report::{independent_share, metric_texts, model_in_words, reading};
+use intervalid_report::{independent_share, metric_texts, model_in_words, reading, together_reading};
 use intervalid_search::SearchInfo;
 use intervalid_workflow::{Extrapolation, FitMetrics, FitOutcome};
 
@@ -42,13 +41,7 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
                 output.story("")?;
                 // Two tables without headings would be a riddle, with --quiet too.
                 output.heading(format_args!("Free run over the {name}:"))?;
-                metrics(
-                    evaluation,
-                    &model.interface().outputs,
-                    result.coverage,
-                    independent,
-                    output,
-                )?;
+                metrics(evaluation, model.interface(), result.coverage, independent, output)?;
             }
             None if name.contains(',') => {}
             None => output.story(format_args!("\nThere is no {name}."))?,
@@ -147,14 +140,14 @@ fn search(info: &SearchInfo, output: &Output) -> Result<(), Failure> {
 /// A row per output, and what the coverage means; `independent` is the share of samples that are worth an independent one.
 pub(crate) fn metrics(
     evaluation: &Evaluation,
-    outputs: &[Channel],
+    interface: &ModelInterface,
     coverage: f64,
     independent: Option<f64>,
     output: &Output,
 ) -> Result<(), Failure> {
     let header = ["output", "RMSE", "fit", "PICP", "PINAW", "CWC", "score", "asked"];
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for (channel, (name, metrics)) in outputs.iter().zip(&evaluation.outputs) {
+    for (channel, (name, metrics)) in interface.outputs.iter().zip(&evaluation.outputs) {
         let unit = channel
             .unit
             .as_ref()
@@ -173,6 +166,9 @@ pub(crate) fn metrics(
     output.result(table(&header, &[1, 2, 3, 4, 5, 6, 7], rows))?;
     for (name, metrics) in &evaluation.outputs {
         output.story(format_args!("{name}: {}", reading(metrics, coverage, independent)))?;
+    }
+    if let Some(together) = together_reading(evaluation, coverage, interface.is_together(), independent) {
+        output.story(together)?;
     }
     output.story(format_args!(
         "CWC = PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))) as shares, score = interval score; less is better."

@@ -3,7 +3,7 @@
 use intervalid_data::{Channel, Dataset, InitialState, Lags, Normaliser, Preparation, Scaled, Trend, Window};
 use intervalid_interval::Real;
 
-use crate::band::calibration::{Calibration, OnlineBand};
+use crate::band::calibration::{Calibration, CoverageTarget, OnlineBand};
 use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
 use crate::band::limits::OutputRange;
@@ -73,7 +73,24 @@ impl ModelInterface {
     pub fn online_band(&self, output: usize, coverage: f64) -> OnlineBand {
         let scaling = self.calibration.as_ref().and_then(|found| found.outputs.get(output));
         let start = scaling.and_then(|scaling| scaling.online_start).unwrap_or(1.0);
-        OnlineBand::new(coverage, self.least_half_width(output)).starting_at(start)
+        let of_one = self.coverage_target(coverage).of_one(self.outputs.len());
+        OnlineBand::new(of_one, self.least_half_width(output)).starting_at(start)
+    }
+
+    /// Whether the band is for all outputs together.
+    #[must_use]
+    pub fn is_together(&self) -> bool {
+        self.calibration
+            .as_ref()
+            .is_some_and(|calibration| calibration.together)
+    }
+
+    /// This coverage of each output, or of all together as the band is.
+    pub(crate) fn coverage_target(&self, share: f64) -> CoverageTarget {
+        CoverageTarget {
+            share,
+            together: self.is_together(),
+        }
     }
 
     /// The least half-width of an output that an adaptive band starts from, in its unit.

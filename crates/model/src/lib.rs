@@ -38,8 +38,8 @@ mod train;
 pub use intervalid_data::DIVERGED;
 
 pub use band::calibration::{
-    BandQuality, BlockScores, Calibration, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants, OnlineMemory,
-    Recalibrated, Renewal, Scaling, calibrate, online_bands, quantile, standard_error,
+    BandQuality, BlockScores, Calibration, CoverageTarget, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants,
+    OnlineMemory, Recalibrated, Renewal, Scaling, calibrate, online_bands, quantile, standard_error,
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;

@@ -100,7 +100,8 @@ fn class_of_workflow(error: &WorkflowError) -> &'static str {
         | WorkflowError::BudgetWithoutSearch
         | WorkflowError::RangeOfNothing { .. }
         | WorkflowError::OutsideRange(_)
-        | WorkflowError::LevelsWithoutCalibration { .. } => "OptionError",
+        | WorkflowError::LevelsWithoutCalibration { .. }
+        | WorkflowError::TogetherWithoutCalibration { .. } => "OptionError",
         _ => "IntervalidError",
     }
 }

@@ -39,4 +39,6 @@ pub use monitor::{MonitorPage, monitor_page};
 pub use page::Page;
 pub use study::study_page;
 pub use table::metric_texts;
-pub use text::{CoverageVerdict, MeasuredCoverage, asked, count, independent_share, percent, reading, significant};
+pub use text::{
+    CoverageVerdict, MeasuredCoverage, asked, count, independent_share, percent, reading, significant, together_reading,
+};

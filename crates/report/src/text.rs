@@ -1,7 +1,7 @@
 //! Numbers and their meaning in words.
 
 use intervalid_analysis::NORMAL_95;
-use intervalid_model::{Calibration, Metrics, ROLLING_WINDOW};
+use intervalid_model::{Calibration, Evaluation, Metrics, ROLLING_WINDOW};
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
 #[must_use]
@@ -133,6 +133,31 @@ pub fn reading(metrics: &Metrics, target: f64, independent: Option<f64>) -> Stri
     )
 }
 
+/// How often all outputs are inside together, in words; `is_target` where the band was sized for that. None of one output.
+#[must_use]
+pub fn together_reading(
+    evaluation: &Evaluation,
+    target: f64,
+    is_target: bool,
+    independent: Option<f64>,
+) -> Option<String> {
+    let share = evaluation.together?;
+    let together = Metrics {
+        picp: Some(share),
+        worst_rolling_picp: None,
+        ..evaluation.all
+    };
+    let words = match is_target {
+        true => reading(&together, target, independent),
+        false => format!(
+            "{} of {} samples inside their bands; the target is each output's own.",
+            percent(share),
+            together.n
+        ),
+    };
+    Some(format!("all outputs together: {words}"))
+}
+
 /// A name with its unit.
 pub(crate) fn labelled(name: &str, unit: Option<&str>) -> String {
     unit.map_or_else(|| name.to_owned(), |unit| format!("{name} ({unit})"))
@@ -151,6 +176,34 @@ pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn outputs_are_judged_together_where_their_bands_were_sized_so() {
+        let metrics = Metrics {
+            n: 200,
+            picp: Some(0.95),
+            ..Metrics::default()
+        };
+        let several = Evaluation {
+            outputs: vec![("a".to_owned(), metrics), ("b".to_owned(), metrics)],
+            all: metrics,
+            together: Some(0.91),
+        };
+        let found = |is_target| together_reading(&several, 0.9, is_target, None).expect("two outputs");
+        assert_eq!(
+            found(true),
+            "all outputs together: 91.0 % of 200 samples inside the band (target 90 %, reached)."
+        );
+        assert_eq!(
+            found(false),
+            "all outputs together: 91.0 % of 200 samples inside their bands; the target is each output's own."
+        );
+        let one = Evaluation {
+            together: None,
+            ..several
+        };
+        assert_eq!(together_reading(&one, 0.9, true, None), None);
+    }
 
     #[test]
     fn significant_digits() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use intervalid_data::{InitialState, Lags};
-use intervalid_model::{Control, FitConfig, ModelError, ModelKind, Precision};
+use intervalid_model::{Control, CoverageTarget, FitConfig, ModelError, ModelKind, Precision};
 use serde::{Deserialize, Serialize};
 
 /// Everything that decides a search besides the data.
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 /// | `hidden` | none | only these units in the state map and the output map of a state-space model; none in both is a linear one |
 /// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up, of `iss` from history |
 /// | `coverage` | 0.9 | share of samples that the band should hold |
+/// | `together` | false | whether the share is of samples where all outputs are inside, instead of each output's own |
 /// | `rounds` | 1000 | most rounds; fewer are faster: linear state-space models, three rounds of lagged networks, and each recipe of a network with hidden states are one each |
 /// | `precision` | f32 | of the network that is kept; the search itself is in f64 |
 /// | `seed` | 1 | of everything random |
@@ -34,6 +35,9 @@ pub struct SearchConfig {
     pub initial: Option<InitialState>,
     /// Share of samples that the band should hold.
     pub coverage: f64,
+    /// Whether all outputs are to be inside together.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub together: bool,
     /// Most rounds; 0 leaves linear models on lagged outputs alone. A search ends before them when its work is done or nothing more
     /// is gained.
     pub rounds: usize,
@@ -58,6 +62,7 @@ impl Default for SearchConfig {
             hidden: None,
             initial: None,
             coverage: 0.9,
+            together: false,
             rounds: MOST_ROUNDS,
             precision: Precision::F32,
             seed: 1,
@@ -127,6 +132,14 @@ impl SearchConfig {
             None if self.states.is_some() || self.hidden.is_some() => true,
             None => self.lags.is_none() && self.initial.is_none_or(|initial| initial.unscored() > 0),
             Some(model) => model == ModelKind::Iss,
+        }
+    }
+
+    /// What the band of the final model should hold.
+    pub(crate) fn target(&self) -> CoverageTarget {
+        CoverageTarget {
+            share: self.coverage,
+            together: self.together,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Blockwise calibration of a model whose settings were given, not searched.
 
 use intervalid_data::{Dataset, Part, Segment, Split};
-use intervalid_model::{BlockScores, Control, FitConfig, FitOptions, Model, ModelError, calibrate};
+use intervalid_model::{BlockScores, Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, calibrate};
 
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
@@ -10,6 +10,7 @@ use crate::parallel::map_parallel;
 /// The same model with its band scaled on training and validation data: models of the same settings are fitted without each of five
 /// blocks, before a cut and after one (of several experiments: without the last), and simulate what they have not seen (see [`calibrate`]). The point prediction is not changed.
 ///
+/// `target` is what the band should hold; its share is the one that the model was trained for, or the scale would have to make up for it.
 /// The epochs of each are chosen on samples that it will not be judged on.
 /// Works for every kind of model; the result does not depend on `threads`. `control` can end it.
 ///
@@ -19,6 +20,7 @@ pub fn calibrate_on_blocks(
     dataset: &Dataset,
     split: &Split,
     model: Model,
+    target: CoverageTarget,
     threads: usize,
     control: Control<'_>,
 ) -> Result<Model> {
@@ -63,7 +65,7 @@ pub fn calibrate_on_blocks(
     }
     let interface = model.interface();
     let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
-    let calibration = calibrate((&blocks, &cuts), &floors, config.coverage, model.members());
+    let calibration = calibrate((&blocks, &cuts), &floors, target, model.members());
     Ok(model
         .calibrated(Some(calibration))?
         .with_region(dataset, &split.train)?)

@@ -66,7 +66,7 @@ pub(crate) fn finish_linear(
     }
     let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
     let (blocks, cuts) = blocks_and_cuts(folds, &scores);
-    let calibration = calibrate((&blocks, &cuts), &floors, config.coverage, members.len());
+    let calibration = calibrate((&blocks, &cuts), &floors, config.target(), members.len());
     let settings = config.fit_config(ModelKind::Arx, chosen.lags, config.initial());
     let model = Model::from_arx(folds.dataset, interface.normaliser, members, half_width, &settings);
     let model = model.calibrated(Some(calibration.clone()))?;
@@ -191,7 +191,7 @@ impl Networks {
             .enumerate()
             .map(|(output, blocks)| best_floor(blocks, interface.least_half_width(output), config.coverage))
             .collect();
-        let calibration = calibrate((&blocks, &cuts), &floors, config.coverage, model.members());
+        let calibration = calibrate((&blocks, &cuts), &floors, config.target(), model.members());
         let model = model.calibrated(Some(calibration.clone()))?;
         Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
     }

@@ -22,6 +22,8 @@ pub struct BandRequest {
     pub output_range: OutputRanges,
     /// Channels that drift, by name: a straight line is taken out of them before the fit, and put back into predictions.
     pub detrend: Vec<String>,
+    /// Whether the coverage is that of all outputs together.
+    pub together: bool,
 }
 
 /// Physical limits of outputs by name: text such as `0:10`, `0:` or `:10`, or two numbers.
@@ -94,6 +96,7 @@ impl BandRequest {
             levels: main_coverage(&all, coverage).map_or_else(Vec::new, |(_, others)| others),
             output_range: settings.output_range.clone().unwrap_or_default(),
             detrend: settings.detrend.clone().unwrap_or_default(),
+            together: settings.together.unwrap_or(false),
         }
     }
 
@@ -169,9 +172,12 @@ impl BandRequest {
         }
     }
 
-    /// Refuses further coverages of one model whose band will be for one.
+    /// Refuses further coverages of one model whose band will be for one, and a coverage of all outputs together that nothing sizes.
     pub(crate) fn check_one(&self, config: &FitConfig, calibrate: bool) -> Result<()> {
         self.check(config.coverage)?;
+        if self.together && !calibrate {
+            return Err(WorkflowError::TogetherWithoutCalibration { model: config.model });
+        }
         let has_one_band = matches!(config.model.method(), Method::Interval | Method::Linear);
         match has_one_band && !calibrate && !self.levels.is_empty() {
             true => Err(WorkflowError::LevelsWithoutCalibration { model: config.model }),

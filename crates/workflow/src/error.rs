@@ -63,6 +63,15 @@ pub enum WorkflowError {
         model: ModelKind,
     },
 
+    /// A coverage of all outputs together of a model whose band nothing sizes.
+    #[error(
+        "a coverage of all outputs together needs a band that is calibrated on held-out data; that of {model} as it is asked for is trained for each output"
+    )]
+    TogetherWithoutCalibration {
+        /// The model given.
+        model: ModelKind,
+    },
+
     /// A range of an output that there is not.
     #[error("a range is given for '{}': expected an output ({})", display_name(name), outputs.join(", "))]
     RangeOfNothing {

@@ -147,7 +147,11 @@ impl FitRequest {
             levels,
             output_range,
             detrend,
+            together,
         } = self.band();
+        if *together {
+            settings.insert("together".to_owned(), Value::from(true));
+        }
         if !detrend.is_empty() {
             settings.insert("detrend".to_owned(), Value::try_from(detrend)?);
         }

@@ -92,16 +92,18 @@ settings! {
     states: usize,
     gradnorm_optimiser: GradNormOptimiser,
     feedback: Feedback,
+    together: bool,
 }
 
 /// Settings that a search takes; all others say how one network is trained.
-const OF_A_SEARCH: [&str; 11] = [
+const OF_A_SEARCH: [&str; 12] = [
     "preset",
     "model",
     "lags",
     "initial",
     "coverage",
     "levels",
+    "together",
     "output_range",
     "detrend",
     "rounds",
@@ -392,6 +394,7 @@ impl Settings {
             lags: self.lags.map(LagsSetting::whole).transpose()?,
             initial: self.initial,
             coverage: self.coverage.unwrap_or(defaults.coverage),
+            together: self.together.unwrap_or(defaults.together),
             rounds: self.rounds.unwrap_or(defaults.rounds),
             precision: self.precision.unwrap_or(defaults.precision),
             seed: self.seed.unwrap_or(defaults.seed),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use intervalid_data::{Dataset, Normaliser, Split};
-use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelError, ModelInterface, TrainInfo};
+use intervalid_model::{Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, ModelInterface, TrainInfo};
 use intervalid_search::{
     SearchConfig, SearchEnd, SearchError, SearchInfo, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
 };
@@ -143,7 +143,17 @@ impl FitRequest {
             interface.check_part(dataset, part)?;
         }
         let (model, training) = match self {
-            Self::One { config, calibrate, .. } => one(dataset, split, config, *calibrate, options)?,
+            Self::One {
+                config,
+                calibrate,
+                band,
+            } => {
+                let target = CoverageTarget {
+                    share: config.coverage,
+                    together: band.together,
+                };
+                one(dataset, split, config, calibrate.then_some(target), options)?
+            }
             Self::Search(config, _) => searched(dataset, split, config, options)?,
         };
         let model = model.with_horizons(dataset, &split.train.followed_by(&split.validation))?;
@@ -160,7 +170,7 @@ fn one(
     dataset: &Dataset,
     split: &Split,
     config: &FitConfig,
-    calibrate: bool,
+    calibrated_for: Option<CoverageTarget>,
     options: TrainOptions<'_>,
 ) -> Result<(Model, Training)> {
     let fit_options = FitOptions {
@@ -177,8 +187,8 @@ fn one(
         let epochs = info.epochs_run();
         return Err(WorkflowError::Interrupted { epochs });
     }
-    if calibrate && !info.is_interrupted() {
-        match calibrate_on_blocks(dataset, split, model.clone(), options.threads, options.control) {
+    if let Some(target) = calibrated_for.filter(|_| !info.is_interrupted()) {
+        match calibrate_on_blocks(dataset, split, model.clone(), target, options.threads, options.control) {
             Ok(calibrated) => model = calibrated,
             // The model as it was trained is worth keeping.
             Err(SearchError::Cancelled) if options.when_interrupted == WhenInterrupted::KeepBest => {}

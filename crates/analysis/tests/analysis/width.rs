@@ -30,6 +30,7 @@ fn calibrated(model: Model, floor: f64) -> Model {
         expected: None,
         levels: Vec::new(),
         renewal: None,
+        together: false,
     };
     model.calibrated(Some(calibration)).unwrap()
 }

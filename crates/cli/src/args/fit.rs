@@ -106,6 +106,9 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) coverage: Option<Coverages>,
+    /// The coverage is that of all outputs together: a sample is inside if every output is; the bands of all outputs widen for that
+    #[arg(long, help_heading = "Fit options")]
+    pub(crate) together: bool,
     /// Physical limits of an output, such as level=0:10, level=0: or level=:10, which predictions and bands do not leave; once per output
     #[arg(
         long,

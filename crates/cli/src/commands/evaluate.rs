@@ -104,12 +104,17 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     // Metrics of what was predicted before say little about a requirement.
     let end = match simulation.diverged() {
         Some(found) => Err(Failure::run(found).with_hint(FAR_INPUTS)),
-        None => check_coverage(args.require_coverage, &evaluation, &files),
+        None => check_coverage(
+            args.require_coverage,
+            model.interface().is_together(),
+            &evaluation,
+            &files,
+        ),
     };
     if !output.is_json() {
         for FileReport { file, metrics } in &files {
             output.heading(format_args!("{file}:"))?;
-            summary::metrics(metrics, &model.interface().outputs, coverage, None, output)?;
+            summary::metrics(metrics, model.interface(), coverage, None, output)?;
             output.story("")?;
         }
         let how = match args.horizon {
@@ -122,7 +127,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             simulation.dataset.name()
         ))?;
         // The model knows the units even where its columns are asked for by name.
-        summary::metrics(&evaluation, &model.interface().outputs, coverage, None, output)?;
+        summary::metrics(&evaluation, model.interface(), coverage, None, output)?;
         summary::levels(
             level_reports.iter().map(|level| (level.coverage, &level.metrics)),
             output,
@@ -173,19 +178,31 @@ fn files(args: &EvaluateArgs, simulation: &Simulation, coverage: f64) -> Result<
 }
 
 /// Whether every output of every file has its least share of samples inside; one without a share has not.
-fn check_coverage(least: Option<f64>, all: &Evaluation, files: &[FileReport]) -> Result<(), Failure> {
+fn check_coverage(
+    least: Option<f64>,
+    is_together: bool,
+    all: &Evaluation,
+    files: &[FileReport],
+) -> Result<(), Failure> {
     let Some(least) = least else {
         return Ok(());
     };
     let whole = std::iter::once((None, all)).filter(|_| files.is_empty());
     let each = files.iter().map(|file| (Some(file.file.as_str()), &file.metrics));
     for (file, evaluation) in whole.chain(each) {
-        for (name, metrics) in &evaluation.outputs {
-            if metrics.picp.is_none_or(|share| share < least) {
+        let of_outputs = evaluation.outputs.iter();
+        let shares: Vec<(String, Option<f64>)> = match is_together {
+            true => vec![("samples of all outputs together".to_owned(), evaluation.together)],
+            false => of_outputs
+                .map(|(name, metrics)| (format!("samples of '{name}'"), metrics.picp))
+                .collect(),
+        };
+        for (what, share) in shares {
+            if share.is_none_or(|share| share < least) {
                 let file = file.map_or_else(String::new, |file| format!("{file}: "));
-                let found = metrics.picp.map_or_else(|| "no share".to_owned(), percent);
+                let found = share.map_or_else(|| "no share".to_owned(), percent);
                 return Err(Failure::requirement(anyhow!(
-                    "{file}{found} of the samples of '{name}' lie inside the band, required are {}",
+                    "{file}{found} of the {what} lie inside the band, required are {}",
                     percent(least)
                 )));
             }

@@ -278,3 +278,79 @@ fn a_simd_level_that_does_not_exist_is_a_usage_error() {
         "error: INTERVALID_SIMD must be baseline, avx2 or avx512, found 'sse9'\n"
     );
 }
+
+#[test]
+fn a_coverage_can_be_of_all_outputs_together() {
+    let folder = Folder::new();
+    let lines = csv(400, plain);
+    let rows = lines.lines().skip(1).enumerate().map(|(k, line)| {
+        // Another output with noise of its own.
+        let y: f64 = line
+            .split(',')
+            .nth(1)
+            .and_then(|cell| cell.parse().ok())
+            .expect("a number");
+        let noise = 0.2 * ((k * k) as f64).sin();
+        format!("{line},{:.4}\n", 2.0 * y + noise)
+    });
+    folder.write("plant.csv", format!("u,level,flow\n{}", rows.collect::<String>()));
+    let fit = |out: &str, more: &[&str]| {
+        let arguments = [
+            "fit",
+            "plant.csv",
+            "--output",
+            "level,flow",
+            "--model",
+            "arx",
+            "--json",
+            "--out",
+            out,
+        ];
+        folder.json(&[&arguments[..], more].concat())
+    };
+    let of_each = fit("each", &[]);
+    let together = fit("together", &["--together"]);
+    let share = |fit: &Value| fit["test"]["picp_together"].as_f64().expect("a share");
+    let width = |fit: &Value, name: &str| fit["test"]["pinaw"][name].as_f64().expect("a width");
+    assert!(
+        share(&together) >= share(&of_each),
+        "{} {}",
+        share(&together),
+        share(&of_each)
+    );
+    assert!(share(&of_each) <= of_each["test"]["picp"]["flow"].as_f64().expect("a share"));
+    assert!(
+        ["level", "flow"]
+            .iter()
+            .all(|name| width(&together, name) > width(&of_each, name))
+    );
+    // What was asked is known later, and can be asked again.
+    let again = folder.json(&[
+        "fit",
+        "plant.csv",
+        "--output",
+        "level,flow",
+        "--config",
+        "together/config.toml",
+        "--print-config",
+        "--json",
+    ]);
+    assert_eq!(again["together"], true);
+    let strict = ["evaluate", "together", "plant.csv", "--require-coverage", "0.9999"];
+    let output = folder.run(&strict);
+    assert_eq!(output.status.code(), Some(3));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("of the samples of all outputs together"), "{message}");
+    // A band that nothing sizes cannot hold all outputs.
+    let output = folder.run(&[
+        "fit",
+        "plant.csv",
+        "--output",
+        "level,flow",
+        "--together",
+        "--epochs",
+        "1",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--calibrate"));
+}

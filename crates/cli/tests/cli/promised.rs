@@ -27,6 +27,7 @@ const METRICS_OF_SEVERAL: Shape = Object(&[
     ("cwc", Named(&Number)),
     ("interval_score", Named(&Number)),
     ("worst_rolling_picp", Named(&Number)),
+    ("picp_together", Number),
 ]);
 
 /// What a fit was judged on.
@@ -1091,7 +1092,7 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["fit"],
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples out force preset model strategy margin coverage \
-         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all output-range fill-gaps clip-spikes decimate detrend",
+         lags hidden states initial epochs batch lr seed precision threads budget calibrate config print-config test refit-all output-range together fill-gaps clip-spikes decimate detrend",
     ),
     (
         &["predict"],

@@ -95,6 +95,7 @@ pub(crate) fn calibration(outputs: usize) -> Option<Calibration> {
         cuts: 0,
         cut_coverage: Vec::new(),
         renewal: None,
+        together: false,
         expected: None,
         levels: Vec::new(),
     })

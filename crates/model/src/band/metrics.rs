@@ -67,6 +67,8 @@ pub struct Evaluation {
     pub outputs: Vec<(String, Metrics)>,
     /// Means over the outputs; with one output, its metrics.
     pub all: Metrics,
+    /// Share of the samples where every output is inside its band; none of one output, of a diverged simulation, or without samples.
+    pub together: Option<f64>,
 }
 
 /// Aligned samples of one output in one run, side by side: the measured outputs and what was claimed about them.
@@ -129,8 +131,36 @@ pub fn evaluate(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Eval
     let outputs: Vec<(String, Metrics)> = outputs.collect::<Result<_>>()?;
     Ok(Evaluation {
         all: mean_metrics(&outputs),
+        together: match outputs.len() {
+            1 => None,
+            _ => inside_together(dataset, bands)?,
+        },
         outputs,
     })
+}
+
+/// Share of the scored samples where every output is inside its band; none of a diverged simulation, or without samples.
+fn inside_together(dataset: &Dataset, bands: &[Band]) -> Result<Option<f64>> {
+    let outputs = 0..dataset.outputs().len();
+    let runs = outputs
+        .map(|output| align(dataset, bands, output))
+        .collect::<Result<Vec<_>>>()?;
+    let (mut inside, mut count) = (0_usize, 0_usize);
+    for (place, band) in bands.iter().enumerate() {
+        if band.diverged_at.is_some() {
+            return Ok(None);
+        }
+        let mut all: Vec<bool> = Vec::new();
+        for run in runs.iter().map(|runs| &runs[place]) {
+            match all.is_empty() {
+                true => all = run.inside().collect(),
+                false => all.iter_mut().zip(run.inside()).for_each(|(all, one)| *all &= one),
+            }
+        }
+        inside += all.iter().filter(|is_inside| **is_inside).count();
+        count += all.len();
+    }
+    Ok((count > 0).then(|| inside as f64 / count as f64))
 }
 
 /// The scored samples of one output, one entry per band.

@@ -419,6 +419,7 @@ mod tests {
                 expected: None,
                 levels: Vec::new(),
                 renewal: None,
+                together: false,
             };
             let plain = model.to_model();
             let calibrated = plain.clone().calibrated(Some(calibration)).unwrap();

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use intervalid_data::{Dataset, LinearSystem, ReadOptions, Split, SplitFractions, load};
 use intervalid_model::{
-    BlockScores, Control, Feedback, FitConfig, FitOptions, Method, Model, ModelError, ModelKind, Precision, Progress,
-    Strategy, calibrate, evaluate, fit_cascades,
+    BlockScores, Control, CoverageTarget, Feedback, FitConfig, FitOptions, Method, Model, ModelError, ModelKind,
+    Precision, Progress, Strategy, calibrate, evaluate, fit_cascades,
 };
 
 use crate::training::small;
@@ -128,7 +128,7 @@ fn a_calibrated_baseline_has_the_stored_bands() {
         above: vec![1.0; errors.len()],
         error: errors,
     };
-    let calibration = calibrate((&[vec![block; 5]], &[]), &[0.001], 0.9, 1);
+    let calibration = calibrate((&[vec![block; 5]], &[]), &[0.001], CoverageTarget::of_each(0.9), 1);
     let model = model.calibrated(Some(calibration)).unwrap();
     let narrow = model.at_coverage(0.45).unwrap();
     let bands = [&model, &narrow].map(|model| model.simulate(&dataset, &split.test).unwrap());

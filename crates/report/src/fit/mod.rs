@@ -20,7 +20,7 @@ use crate::chart::Chart;
 use crate::error::Result;
 use crate::page::{Content, Page};
 use crate::table::{Heading, MetricRow, metric_headings};
-use crate::text::{asked, independent_share, reading};
+use crate::text::{asked, independent_share, reading, together_reading};
 
 /// Simulations of one part of a record.
 #[derive(Clone, Copy, Debug)]
@@ -143,8 +143,10 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         metrics,
         readings: judged.map_or_else(Vec::new, |part| {
             let outputs = part.evaluation.outputs.iter();
-            outputs
-                .map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage, independent)))
+            let of_each = outputs.map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage, independent)));
+            let is_together = model.interface().is_together();
+            of_each
+                .chain(together_reading(part.evaluation, coverage, is_together, independent))
                 .collect()
         }),
         search: search.map(search::view),

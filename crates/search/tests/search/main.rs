@@ -6,7 +6,7 @@ use intervalid_data::{
     Channel, Dataset, Experiment, InitialState, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
 };
 use intervalid_model::{
-    Control, Feedback, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate,
+    Control, CoverageTarget, Feedback, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate,
 };
 use intervalid_search::{
     SearchConfig, SearchEnd, SearchError, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
@@ -443,8 +443,10 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
         });
         let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
         let plain = model.simulate(dataset, &split.test).expect("simulates");
+        let target = CoverageTarget::of_each(config.coverage);
         let [one, two] = [1, 2].map(|threads| {
-            calibrate_on_blocks(dataset, &split, model.clone(), threads, Control::default()).expect("calibrates")
+            calibrate_on_blocks(dataset, &split, model.clone(), target, threads, Control::default())
+                .expect("calibrates")
         });
         assert_eq!(one, two, "{kind}: whatever the threads");
         let stop = AtomicBool::new(true);
@@ -452,7 +454,7 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
             cancel: Some(&stop),
             ..Control::default()
         };
-        let stopped = calibrate_on_blocks(dataset, &split, model, 1, control);
+        let stopped = calibrate_on_blocks(dataset, &split, model, target, 1, control);
         assert!(matches!(stopped, Err(SearchError::Cancelled)), "{kind}");
         let scaled = one.simulate(dataset, &split.test).expect("simulates");
         assert_eq!(plain[0].centre, scaled[0].centre, "{kind}: the same simulation");

@@ -2,6 +2,7 @@
 
 use super::levels::{LevelScaling, nested};
 use super::scaling::{Calibration, Scaling};
+use super::together::{CoverageTarget, widened};
 use crate::family::ensemble::spread_factor;
 
 /// Aligned samples of one output in one held-out block, in order of time: what was measured, and the band of a model that
@@ -17,7 +18,7 @@ pub struct BlockScores {
 }
 
 /// One block in units of its band: |error| over the side it falls on, and on which side.
-type Scores = Vec<(f64, bool)>;
+pub(super) type Scores = Vec<(f64, bool)>;
 
 /// Asymmetric scales have twice the variance of a common one: they must be this much narrower to be worth it.
 const WORTHWHILE: f64 = 0.9;
@@ -38,6 +39,9 @@ const MOST_ASTRAY: f64 = 1.5;
 /// stretch needs on the average, and more where stretches differ, because the plant drifts or there are few samples. Of a model that
 /// averages several, the band also reaches z_α·e^(0.7·s) standard deviations of their predictions ([`Scaling::spread`]).
 ///
+/// Where all outputs are to be inside together, the same is done once more with the worst of their scores at every sample, in units of these
+/// bands, which are all widened by what that asks for.
+///
 /// The same is done at a grid of other levels, so that other coverages can be had later ([`Calibration::at`]).
 ///
 /// `blocks[output]` and `cuts[output]` have the held-out stretches of an output, `floors[output]` is the least half-width (see
@@ -49,9 +53,13 @@ const MOST_ASTRAY: f64 = 1.5;
 pub fn calibrate(
     (blocks, cuts): (&[Vec<BlockScores>], &[Vec<BlockScores>]),
     floors: &[f64],
-    coverage: f64,
+    target: CoverageTarget,
     members: usize,
 ) -> Calibration {
+    let CoverageTarget {
+        share: coverage,
+        together,
+    } = target;
     let mut calibration = Calibration {
         outputs: Vec::new(),
         level: coverage,
@@ -64,6 +72,7 @@ pub fn calibrate(
         expected: None,
         levels: Vec::new(),
         renewal: None,
+        together: together && floors.len() > 1,
     };
     let none = Vec::new();
     let mut least_expected = f64::INFINITY;
@@ -98,12 +107,20 @@ pub fn calibrate(
         calibration.outputs.push(found);
         all_scores.push((blocks, cuts));
     }
+    let (all_blocks, all_cuts): (Vec<Vec<Scores>>, Vec<Vec<Scores>>) = all_scores.into_iter().unzip();
+    if calibration.together {
+        (calibration.outputs, calibration.expected) = widened((&all_blocks, &all_cuts), &calibration.outputs, coverage);
+    }
     let at = |level: f64| {
-        let outputs = all_scores.iter().zip(floors);
-        let scaled = |((blocks, cuts), &floor): (&(Vec<Scores>, Vec<Scores>), &f64)| {
+        let outputs = all_blocks.iter().zip(&all_cuts).zip(floors);
+        let of_each = |((blocks, cuts), &floor): ((&Vec<Scores>, &Vec<Scores>), &f64)| {
             scaled((blocks, cuts), floor, level, members).0
         };
-        outputs.map(scaled).collect()
+        let of_each: Vec<Scaling> = outputs.map(of_each).collect();
+        match calibration.together {
+            true => widened((&all_blocks, &all_cuts), &of_each, level).0,
+            false => of_each,
+        }
     };
     let own = LevelScaling {
         coverage,
@@ -129,13 +146,13 @@ fn scaled((blocks, cuts): (&[Scores], &[Scores]), floor: f64, coverage: f64, mem
 }
 
 /// What scales held-out stretches of one output need, as logarithms.
-struct Needed {
+pub(super) struct Needed {
     mean: f64,
     deviation: f64,
 }
 
 impl Needed {
-    fn of(blocks: &[Scores], cuts: &[Scores], coverage: f64) -> Self {
+    pub(super) fn of(blocks: &[Scores], cuts: &[Scores], coverage: f64) -> Self {
         let logarithms = |stretches: &[Scores]| -> Vec<f64> {
             let needed = |stretch: &Scores| quantile(stretch.iter().map(|score| score.0).collect(), coverage);
             let needed = stretches.iter().map(needed);
@@ -166,13 +183,13 @@ impl Needed {
         (CAUTION * self.deviation).exp()
     }
 
-    fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         self.mean.exp() * self.caution()
     }
 }
 
 /// The least and the greatest of some shares but for one at either end; none of fewer than five.
-fn typical_range(mut shares: Vec<f64>) -> Option<(f64, f64)> {
+pub(super) fn typical_range(mut shares: Vec<f64>) -> Option<(f64, f64)> {
     shares.sort_by(f64::total_cmp);
     let count = shares.len();
     (count >= 5).then(|| (shares[1], shares[count - 2]))
@@ -210,7 +227,7 @@ fn scaling(scores: &[Scores], floor: f64, level: f64) -> Scaling {
     }
 }
 
-fn share_inside(block: &Scores, (lower, upper): (f64, f64)) -> f64 {
+pub(super) fn share_inside(block: &Scores, (lower, upper): (f64, f64)) -> f64 {
     let scale = |is_below: bool| if is_below { lower } else { upper };
     let inside = block.iter().filter(|score| score.0 <= scale(score.1)).count();
     inside as f64 / block.len().max(1) as f64
@@ -308,7 +325,7 @@ mod tests {
     }
 
     fn of_blocks(blocks: &[Vec<BlockScores>]) -> Calibration {
-        calibrate((blocks, &[]), &[0.0], 0.9, 1)
+        calibrate((blocks, &[]), &[0.0], CoverageTarget::of_each(0.9), 1)
     }
 
     #[test]
@@ -347,7 +364,7 @@ mod tests {
                 .map(|seed| block(correlated(2000, 0.0, seed)))
                 .collect::<Vec<_>>(),
         ];
-        let at = |coverage: f64| calibrate((&blocks, &[]), &[0.0], coverage, 6);
+        let at = |coverage: f64| calibrate((&blocks, &[]), &[0.0], CoverageTarget::of_each(coverage), 6);
         let of_most = at(0.9);
         for level in [0.5, 0.8, 0.99] {
             let (here, alone) = (of_most.at(level).expect("a level").outputs[0], at(level).outputs[0]);
@@ -374,7 +391,7 @@ mod tests {
         let blocks = vec![alike(1.0).collect::<Vec<_>>()];
         let with_cuts = |factor: f64| {
             let cuts = vec![alike(factor).collect::<Vec<_>>()];
-            calibrate((&blocks, &cuts), &[0.0], 0.9, 6).outputs[0]
+            calibrate((&blocks, &cuts), &[0.0], CoverageTarget::of_each(0.9), 6).outputs[0]
         };
         let (same, twice) = (with_cuts(1.0), with_cuts(2.0));
         // Half the logarithm of 2, and the standard deviation of five zeros and five ln 2 times 0.7.

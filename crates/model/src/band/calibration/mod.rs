@@ -5,9 +5,11 @@ mod levels;
 mod online;
 mod renew;
 mod scaling;
+mod together;
 
 pub use blocks::{BlockScores, calibrate, quantile, standard_error};
 pub use levels::{LEVEL_REACH, LevelScaling};
 pub use online::{OnlineBand, OnlineConstants, OnlineMemory, online_bands};
 pub use renew::{BandQuality, Recalibrated, Renewal};
 pub use scaling::{Calibration, Scaling};
+pub use together::CoverageTarget;

@@ -90,7 +90,8 @@ impl Model {
         let count = stretches.first().map_or(0, Vec::len);
         let coverage = self.config().coverage;
         let floors = vec![0.0; old.len()];
-        let found = calibrate((&stretches, &[]), &floors, coverage, 1);
+        let target = self.interface().coverage_target(coverage);
+        let found = calibrate((&stretches, &[]), &floors, target, 1);
         let needed = LEAST_MISSES / (1.0 - coverage);
         if count < 2 || found.effective_samples < needed {
             return Err(ModelError::TooFewSamples {
@@ -128,7 +129,7 @@ impl Model {
             stretches.iter().map(part).collect()
         };
         let (early, late) = (half(true), half(false));
-        let by = |seen: &[Vec<BlockScores>]| mixed(&calibrate((seen, &[]), &floors, coverage, 1));
+        let by = |seen: &[Vec<BlockScores>]| mixed(&calibrate((seen, &[]), &floors, target, 1));
         let (by_early, by_late) = (by(&early), by(&late));
         let deviations: Vec<f64> = self
             .interface()
@@ -182,6 +183,7 @@ impl Model {
 
     fn scaled(self, outputs: Vec<Scaling>) -> Result<Self> {
         let level = self.config().coverage;
+        let together = self.interface().is_together();
         self.calibrated(Some(Calibration {
             outputs,
             level,
@@ -194,6 +196,7 @@ impl Model {
             expected: None,
             levels: Vec::new(),
             renewal: None,
+            together,
         }))
     }
 }

@@ -110,6 +110,9 @@ pub struct Calibration {
     /// Where the scale comes from recordings after the fit: with which weight. All that is said of blocks is then of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewal: Option<Renewal>,
+    /// Whether the coverage is that of all outputs together: a sample is inside if every output is.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub together: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -134,6 +137,9 @@ impl Calibration {
              ones){cuts}.",
             self.samples, self.blocks, self.effective_samples
         );
+        if self.together {
+            words += " A sample counts as inside if all outputs are.";
+        }
         let percent = |share: f64| 100.0 * share;
         if let Some((least, most)) = self.expected {
             let (least, most) = (percent(least), percent(most));
@@ -260,6 +266,7 @@ mod tests {
             expected: None,
             levels: Vec::new(),
             renewal: None,
+            together: false,
         };
         assert_eq!(good.check(1), Ok(()));
         assert!(good.check(2).is_err());

@@ -30,6 +30,7 @@ impl Serialize for Evaluation {
         for (name, measure) in MEASURES {
             map.serialize_entry(name, &PerOutput(self, measure))?;
         }
+        map.serialize_entry("picp_together", &self.together)?;
         if let Some(step) = self.all.diverged_at {
             map.serialize_entry("diverged_at", &step)?;
         }
@@ -101,6 +102,8 @@ impl<'de> Deserialize<'de> for Evaluation {
             interval_score: Cell,
             worst_rolling_picp: Cell,
             #[serde(default)]
+            picp_together: Option<f64>,
+            #[serde(default)]
             diverged_at: Option<usize>,
         }
         let fields = Fields::deserialize(deserializer)?;
@@ -149,7 +152,11 @@ impl<'de> Deserialize<'de> for Evaluation {
                 "all".clone_into(name);
             }
         }
-        Ok(Self { outputs, all })
+        Ok(Self {
+            outputs,
+            all,
+            together: fields.picp_together,
+        })
     }
 }
 
@@ -184,12 +191,14 @@ mod tests {
         let several = Evaluation {
             outputs: vec![("a".to_owned(), metrics(1.0)), ("all".to_owned(), metrics(2.5))],
             all: metrics(1.75),
+            together: Some(0.8),
         };
         let text = serde_json::to_string(&several).unwrap();
         assert_eq!(serde_json::from_str::<Evaluation>(&text).unwrap(), several);
         let one = Evaluation {
             outputs: vec![(String::new(), metrics(1.0))],
             all: metrics(1.0),
+            together: None,
         };
         let text = serde_json::to_string(&one).unwrap();
         assert_eq!(serde_json::from_str::<Evaluation>(&text).unwrap(), one);

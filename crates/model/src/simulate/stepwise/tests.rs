@@ -97,6 +97,7 @@ fn calibration(outputs: usize) -> Calibration {
         cuts: 0,
         cut_coverage: Vec::new(),
         renewal: None,
+        together: false,
         expected: None,
         levels: Vec::new(),
     }
