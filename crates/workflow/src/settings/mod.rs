@@ -1,16 +1,22 @@
 //! Settings by name, as files, flags and other languages give them. The one place where they are merged.
 
-use intervalid_data::{InitialState, Lags, WindowConfig};
+mod nearest;
+mod parts;
+
+use intervalid_data::{InitialState, Lags};
 use intervalid_model::{
     Feedback, FitConfig, GradNormOptimiser, MarginActivation, ModelKind, Precision, QuantileLevel, Schedule, Strategy,
 };
 use intervalid_search::SearchConfig;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::band::{OutputRanges, main_coverage};
 use crate::error::{Result, WorkflowError};
 use crate::request::Preset;
+
+pub use nearest::nearest;
+pub use parts::{LagsSetting, WindowSetting};
 
 /// Declares [`Settings`] and what is done to all of its fields alike.
 macro_rules! settings {
@@ -119,91 +125,6 @@ const OF_BOTH: [&str; 1] = ["calibrate"];
 
 /// Other names of settings.
 const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
-
-/// Lags, all of them or some.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LagsSetting {
-    nx: Option<usize>,
-    nd: Option<usize>,
-    ny: Option<usize>,
-}
-
-impl From<Lags> for LagsSetting {
-    fn from(lags: Lags) -> Self {
-        Self {
-            nx: Some(lags.nx),
-            nd: Some(lags.nd),
-            ny: Some(lags.ny),
-        }
-    }
-}
-
-impl LagsSetting {
-    fn over(self, base: Lags) -> Lags {
-        Lags {
-            nx: self.nx.unwrap_or(base.nx),
-            nd: self.nd.unwrap_or(base.nd),
-            ny: self.ny.unwrap_or(base.ny),
-        }
-    }
-}
-
-impl LagsSetting {
-    /// All three, for who has none to complete them with.
-    fn whole(self) -> Result<Lags> {
-        let Self { nx, nd, ny } = self;
-        match (nx, nd, ny) {
-            (Some(nx), Some(nd), Some(ny)) => Ok(Lags { nx, nd, ny }),
-            _ => Err(WorkflowError::Setting {
-                key: "lags".to_owned(),
-                found: "a part of them".to_owned(),
-                reason: "a search takes all of nx, nd and ny, or none".to_owned(),
-            }),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for LagsSetting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Part {
-            nx: Option<usize>,
-            nd: Option<usize>,
-            ny: Option<usize>,
-        }
-        let wrong = |error: String| serde::de::Error::custom(error);
-        match Value::deserialize(deserializer)? {
-            Value::String(text) => {
-                let lags: Lags = text
-                    .parse()
-                    .map_err(|error: intervalid_data::DataError| wrong(error.to_string()))?;
-                Ok(lags.into())
-            }
-            value => {
-                let Part { nx, nd, ny } = value.try_into().map_err(|error| wrong(first_line(&error)))?;
-                Ok(Self { nx, nd, ny })
-            }
-        }
-    }
-}
-
-/// Training windows, both numbers or one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WindowSetting {
-    length: Option<usize>,
-    step: Option<usize>,
-}
-
-impl WindowSetting {
-    fn over(self, base: WindowConfig) -> WindowConfig {
-        WindowConfig {
-            length: self.length.unwrap_or(base.length),
-            step: self.step.unwrap_or(base.step),
-        }
-    }
-}
 
 impl Settings {
     /// Settings from a table of names and values.
@@ -405,209 +326,9 @@ impl Settings {
 /// The least a model looks back.
 pub(crate) const SHORTEST: Lags = Lags { nx: 0, nd: 0, ny: 1 };
 
-/// The known name most like a mistyped one, if any is.
-///
-/// ```
-/// use intervalid_workflow::nearest;
-///
-/// assert_eq!(nearest("epoch", ["model", "epochs", "batch"]), Some("epochs"));
-/// assert_eq!(nearest("qwertz", ["model", "epochs"]), None);
-/// ```
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let similarity = |other: &str| strsim::jaro_winkler(name, other);
-    let best = known
-        .into_iter()
-        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    (similarity(best) > 0.75).then_some(best)
-}
-
 fn first_line(error: &toml::de::Error) -> String {
     error.message().lines().next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
-mod tests {
-    use intervalid_model::{GaussianConfig, IntervalConfig, NetworkConfig, TrainingConfig};
-
-    use super::*;
-
-    fn settings(text: &str) -> Settings {
-        Settings::from_table(&text.parse().unwrap()).unwrap()
-    }
-
-    #[test]
-    fn the_shape_of_a_state_space_model_can_be_asked_of_a_search() {
-        let asked = settings("states = 3\nhidden = [8]");
-        assert_eq!(asked.of_one_network(), None);
-        let search = asked.search_config().expect("resolves");
-        assert_eq!(
-            (search.model, search.states, search.hidden),
-            (Some(ModelKind::Iss), Some(3), Some([8, 8]))
-        );
-        // Of all other models the layers are those of one network.
-        assert_eq!(settings("hidden = [8]").of_one_network(), Some("hidden"));
-        assert_eq!(settings("model = 'inode'\nstates = 3").of_one_network(), Some("states"));
-        assert_eq!(settings("states = 3\nepochs = 7").of_one_network(), Some("epochs"));
-        assert!(settings("model = 'iss'\nhidden = [8, 8, 8]").search_config().is_err());
-        let too_many = settings("states = 21").search_config().expect("resolves");
-        assert!(
-            too_many
-                .check()
-                .is_err_and(|error| error.to_string().contains("1 to 20 states"))
-        );
-    }
-
-    #[test]
-    fn settings_win_over_the_preset() {
-        let config = settings("epochs = 7\nlags = '1,2,3'").fit_config("hair-dryer");
-        assert_eq!((config.training.epochs, config.interval.margin_epochs), (7, None));
-        assert_eq!((config.lags, config.lag_search), (Lags { nx: 1, nd: 2, ny: 3 }, false));
-        let paper = FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade);
-        assert_eq!(config.training.batch, paper.training.batch);
-        assert_eq!(Settings::default().fit_config("hair-dryer"), paper);
-        let both = settings("epochs = 7\nmargin_epochs = 9\nlags = '1,2,3'\nlag_search = true").fit_config("x");
-        assert_eq!((both.interval.margin_epochs, both.lag_search), (Some(9), true));
-    }
-
-    #[test]
-    fn tables_may_be_given_in_part() {
-        let config = settings("lags = { ny = 5 }\nwindow = { length = 77 }").fit_config("hair-dryer");
-        let paper = FitConfig::paper("hair-dryer", ModelKind::Inode, Strategy::Cascade);
-        assert_eq!((config.lags.ny, config.lags.nx), (5, paper.lags.nx));
-        assert_eq!(
-            (config.training.window.length, config.training.window.step),
-            (77, paper.training.window.step)
-        );
-    }
-
-    #[test]
-    fn every_setting_reaches_the_configuration_it_is_named_after() {
-        // A configuration with no field at its default, written as settings and read back.
-        let config = FitConfig {
-            model: ModelKind::Blstm,
-            lags: Lags { nx: 5, nd: 6, ny: 7 },
-            lag_search: true,
-            initial: InitialState::Warmup(3),
-            coverage: 0.5,
-            precision: Precision::F64,
-            seed: 18,
-            network: NetworkConfig {
-                hidden: vec![3],
-                linear_path: true,
-                states: Some(19),
-            },
-            training: TrainingConfig {
-                window: WindowConfig { length: 9, step: 8 },
-                epochs: 11,
-                batch: 13,
-                learning_rate: 0.12,
-                schedule: Schedule::Constant,
-                gradient_clip: 0.13,
-                patience: Some(15),
-                weight_decay: 0.8,
-                weight_noise: 0.9,
-                averaging: 0.11,
-            },
-            interval: IntervalConfig {
-                strategy: Strategy::Joint,
-                margin: MarginActivation::Relu,
-                width_penalty: 0.1,
-                level: QuantileLevel::Literal,
-                margin_hidden: 0.2,
-                margin_output: 0.3,
-                margin_floor: 0.4,
-                margin_epochs: Some(12),
-                margin_batch: Some(14),
-                margin_rate: 0.6,
-                margin_schedule: Some(Schedule::Cosine),
-                miss_factor: 0.7,
-                gradnorm_beta: 0.14,
-                gradnorm_rate: 0.15,
-                gradnorm_optimiser: GradNormOptimiser::Adam,
-            },
-            gaussian: GaussianConfig {
-                prior_std: 0.16,
-                dropout: 0.17,
-                members: 16,
-                samples: 17,
-                feedback: Feedback::Own,
-            },
-        };
-        let table = Table::try_from(&config).unwrap();
-        assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));
-        assert_eq!(Settings::from_table(&table).unwrap().fit_config("robot-arm"), config);
-        assert_eq!(
-            table.len() + 6,
-            Settings::NAMES.len(),
-            "preset, calibrate, detrend, levels, output_range and rounds besides"
-        );
-    }
-
-    #[test]
-    fn several_coverages_are_one_and_others() {
-        let several = settings("coverage = [0.5, 0.9, 0.99]");
-        assert_eq!((several.coverage, several.levels), (Some(0.9), Some(vec![0.5, 0.99])));
-        let over = settings("coverage = 0.8").over(settings("coverage = [0.5, 0.9]"));
-        assert_eq!((over.coverage, over.levels), (Some(0.8), None));
-        let written = settings("coverage = 0.9\nlevels = [0.5]");
-        assert_eq!((written.coverage, written.levels), (Some(0.9), Some(vec![0.5])));
-        for bad in ["coverage = []", "coverage = ['0.9']"] {
-            let refused = Settings::from_table(&bad.parse().unwrap()).unwrap_err();
-            assert!(refused.to_string().starts_with("coverage = ["), "{refused}");
-        }
-    }
-
-    #[test]
-    fn bad_settings_are_named() {
-        let refused = |text: &str| Settings::from_table(&text.parse().unwrap()).unwrap_err();
-        assert!(
-            refused("margin = 'cube'")
-                .to_string()
-                .starts_with("margin = \"cube\": unknown variant")
-        );
-        assert!(
-            refused("model = 'gru'")
-                .to_string()
-                .starts_with("model = \"gru\": unknown variant")
-        );
-        assert!(
-            refused("rounds = 'many'")
-                .to_string()
-                .starts_with("rounds = \"many\": invalid type")
-        );
-        assert!(refused("lags = { nz = 1 }").to_string().contains("unknown field"));
-        assert!(matches!(
-            refused("epoch = 3"),
-            WorkflowError::UnknownSetting {
-                nearest: Some("epochs"),
-                ..
-            }
-        ));
-        assert!(matches!(
-            refused("qwertz = 3"),
-            WorkflowError::UnknownSetting { nearest: None, .. }
-        ));
-    }
-
-    #[test]
-    fn a_search_takes_its_own_settings_and_no_others() {
-        let config = settings("lags = '1,0,2'\ncoverage = 0.95").search_config().unwrap();
-        assert_eq!(config.lags, Some(Lags { nx: 1, nd: 0, ny: 2 }));
-        assert_eq!(config.rounds, SearchConfig::default().rounds);
-        let part = settings("lags = { ny = 5 }").search_config().unwrap_err().to_string();
-        assert_eq!(
-            part,
-            "lags = a part of them: a search takes all of nx, nd and ny, or none"
-        );
-        assert!(matches!(
-            settings("epochs = 3").search_config(),
-            Err(WorkflowError::NotForSearch { key: "epochs" })
-        ));
-        assert!(matches!(
-            settings("model = 'bnode'").search_config(),
-            Err(WorkflowError::NotSearched {
-                model: ModelKind::Bnode
-            })
-        ));
-    }
-}
+mod tests;
