@@ -109,9 +109,9 @@ fn every_setting_reaches_the_configuration_it_is_named_after() {
     assert!(table.keys().all(|key| Settings::NAMES.contains(&key.as_str())));
     assert_eq!(Settings::from_table(&table).unwrap().fit_config("robot-arm"), config);
     assert_eq!(
-        table.len() + 6,
+        table.len() + 7,
         Settings::NAMES.len(),
-        "preset, calibrate, detrend, levels, output_range and rounds besides"
+        "preset, calibrate, detrend, levels, output_range, rounds and together besides"
     );
 }
 
