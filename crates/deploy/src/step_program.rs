@@ -2,8 +2,8 @@
 
 use intervalid_data::{ArxModel, Channel, InitialState, Lags, Scale};
 use intervalid_model::{
-    Architecture, DIVERGED, HistoryNeeds, LayerId, Model, ModelKind, NetworkKind, NetworkParameters, OnlineConstants,
-    OutputRange, Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread, TrainingRegion,
+    Architecture, DIVERGED, HistoryNeeds, HorizonScales, LayerId, Model, ModelKind, NetworkKind, NetworkParameters,
+    OnlineConstants, OutputRange, Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread, TrainingRegion,
 };
 
 use crate::error::{DeployError, Result};
@@ -45,6 +45,8 @@ pub struct StepProgram {
     /// Where the model was fitted, if it knows: steps outside raise an alarm. It looks at the outputs that are given, the mean of the
     /// members within its limits, where the members look at their own.
     pub region: Option<TrainingRegion>,
+    /// How the band of predictions a few samples after a correction differs from the free run's, if the model knows.
+    pub horizons: Option<HorizonScales>,
 }
 
 /// One input.
@@ -209,6 +211,7 @@ impl StepProgram {
             sample_limit: SAMPLE_LIMIT,
             body,
             region: interface.region.clone(),
+            horizons: interface.horizons.clone(),
         })
     }
 

@@ -275,7 +275,20 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
             }
         },
     );
-    context! { ..shared, ..constants, ..body, ..region }
+    let horizons = plan.horizons.as_ref().map_or_else(
+        || context! { horizons => 0 },
+        |known| {
+            let steps = || known.horizons.iter().map(|&steps| steps as f64);
+            context! {
+                horizons => known.horizons.len(),
+                horizon_last => known.horizons.last(),
+                horizon_steps => outer.list(steps()),
+                horizon_place => outer.list(steps().map(f64::ln)),
+                horizon_scale => outer.rows(&known.scales.concat()),
+            }
+        },
+    );
+    context! { ..shared, ..constants, ..body, ..region, ..horizons }
 }
 
 fn title(plan: &StepProgram) -> String {

@@ -25,7 +25,7 @@ impl Footprint {
         let lists = remembered + members * (plan.output_lags_len() + 2 * plan.cell_states() + plan.carried());
         let aligned = |bytes: usize, to: usize| bytes.div_ceil(to) * to;
         let watched = plan.region.as_ref().map_or(0, |region| region.centre.len());
-        let head = aligned(INT * (2 + members + usize::from(watched > 0)), inner);
+        let head = aligned(INT * (4 + members + usize::from(watched > 0)), inner);
         let state = aligned(head + inner * lists, DOUBLE) + DOUBLE * (4 * outputs + plan.watched_outputs_len());
         let taps = (plan.lags.input_taps() + 1) * inputs;
         let (parameters, scratch) = match &plan.body {
@@ -55,12 +55,16 @@ impl Footprint {
         };
         // Normalisation of every channel, the adaptive band, calibration or half-widths.
         let constants = 2 * inputs + outputs * (3 + if plan.outputs[0].calibration.is_some() { 3 } else { 0 });
+        let horizons = plan
+            .horizons
+            .as_ref()
+            .map_or(0, |known| known.horizons.len() * (2 + outputs));
         let region = match watched {
             0 => 0,
             watched => watched + watched * (watched + 1) / 2 + 1,
         };
         Self {
-            tables: inner * parameters + DOUBLE * (constants + region + 4),
+            tables: inner * parameters + DOUBLE * (constants + region + horizons + 4),
             state,
             stack: inner * (taps + scratch) + DOUBLE * 3 * outputs,
         }

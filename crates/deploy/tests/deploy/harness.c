@@ -75,6 +75,15 @@ int main(void)
         if (status != PLANT_OK) {
             fail("observe", status);
         }
+#ifdef CORRECTED
+        /* Two samples of three are measured in time. */
+        if ((step % 3) != 2) {
+            status = plant_correct(&state, measured);
+            if (status != PLANT_OK) {
+                fail("correct", status);
+            }
+        }
+#endif
         for (index = 0; index < PLANT_OUTPUTS; ++index) {
             printf("%d %.17g %.17g %.17g %.17g %.17g\n", is_extrapolated, (double)y[index], (double)lower[index],
                 (double)upper[index], (double)online_lower[index], (double)online_upper[index]);

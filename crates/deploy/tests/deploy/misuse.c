@@ -35,6 +35,7 @@ int main(void)
     }
     CHECK(plant_step(&state, &u, &lower, &y, &upper) == PLANT_NOT_STARTED);
     CHECK(plant_observe(&state, &u) == PLANT_NOT_STARTED);
+    CHECK(plant_correct(&state, &u) == PLANT_NOT_STARTED);
     CHECK(plant_online(&state, &lower, &upper) == PLANT_NOT_STARTED);
     CHECK(plant_extrapolated(&state, &alarm) == PLANT_NOT_STARTED);
     CHECK(plant_extrapolated(&state, 0) == PLANT_NULL);
@@ -50,6 +51,7 @@ int main(void)
     CHECK(plant_reset(&state, bad, 9, past, 10) == PLANT_NOT_FINITE);
     CHECK(plant_reset(&state, past, 9, past, 10) == PLANT_OK);
     CHECK(plant_observe(&state, &u) == PLANT_NO_STEP);
+    CHECK(plant_correct(&state, &u) == PLANT_NO_STEP);
     CHECK(plant_online(&state, &lower, &upper) == PLANT_NO_STEP);
     copy = state;
     CHECK(plant_step(&state, &nan_value, &lower, &y, &upper) == PLANT_NOT_FINITE);
@@ -66,6 +68,13 @@ int main(void)
     CHECK(plant_observe(&state, &nan_value) == PLANT_NOT_FINITE);
     CHECK(plant_observe(&state, &u) == PLANT_OK);
     CHECK(plant_observe(&state, &u) == PLANT_NO_STEP);
+    copy = state;
+    CHECK(plant_correct(&state, &nan_value) == PLANT_NOT_FINITE);
+    CHECK(plant_correct(&state, &overload) == PLANT_OUT_OF_RANGE);
+    CHECK(plant_correct(&state, 0) == PLANT_NULL);
+    CHECK(memcmp(&state, &copy, sizeof(state)) == 0);
+    CHECK(plant_correct(&state, &u) == PLANT_OK);
+    CHECK(plant_correct(&state, &u) == PLANT_NO_STEP);
     CHECK(strlen(plant_model_hash()) == 64U);
     return 0;
 }

@@ -354,6 +354,7 @@ pub(crate) fn unstable_arx() -> Case {
 
 /// What `predict` says about a case: history, then per scored sample inputs, measured outputs and the expected
 /// `[y, lower, upper, online lower, online upper]` of every output.
+#[derive(Clone)]
 pub(crate) struct Expected {
     pub(crate) past_inputs: Vec<Vec<f64>>,
     pub(crate) past_outputs: Vec<Vec<f64>>,
