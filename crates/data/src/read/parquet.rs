@@ -122,6 +122,7 @@ fn read_unguarded(
         first_row: Some(Position::Row(1)),
         available: header.full.clone(),
         warnings: warning.into_iter().collect(),
+        filled: Vec::new(),
     };
     Ok((header, selection, table))
 }

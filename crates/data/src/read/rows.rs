@@ -83,6 +83,7 @@ impl<'a> Rows<'a> {
             first_row: None,
             available: header.full.clone(),
             warnings: Vec::new(),
+            filled: Vec::new(),
         };
         Ok(Self {
             file,
