@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::describe::Warning;
 use crate::error::DataError;
-use crate::prepare::{Preparation, fill_gaps};
+use crate::prepare::{Filled, Preparation, fill_gaps};
 use crate::read::{Position, closest, split_unit};
+use crate::spot::Mark;
 use crate::time::TimeAxis;
 
 /// A measured quantity: its column name and, where known, its unit.
@@ -77,6 +78,8 @@ pub struct Experiment {
     time: Option<TimeAxis>,
     first_row: Option<Position>,
     row_stride: u64,
+    /// What was done at some of its samples.
+    marks: Vec<Mark>,
 }
 
 impl Experiment {
@@ -89,6 +92,7 @@ impl Experiment {
             time: None,
             first_row: None,
             row_stride: 1,
+            marks: Vec::new(),
         }
     }
 
@@ -121,6 +125,19 @@ impl Experiment {
 
     pub(crate) fn with_row_stride(self, row_stride: u64) -> Self {
         Self { row_stride, ..self }
+    }
+
+    /// What was done at some of its samples.
+    pub(crate) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    pub(crate) fn with_marks(self, marks: Vec<Mark>) -> Self {
+        Self { marks, ..self }
+    }
+
+    pub(crate) fn add_marks(&mut self, marks: impl IntoIterator<Item = Mark>) {
+        self.marks.extend(marks);
     }
 
     /// A sample for messages: its row, or its number from 0.
@@ -159,8 +176,11 @@ impl Experiment {
     #[must_use]
     pub fn with_gaps_filled(mut self, most: usize) -> Self {
         let rows = 0..self.len();
-        fill_gaps(&mut self.inputs, std::slice::from_ref(&rows), most);
-        fill_gaps(&mut self.outputs, &[rows], most);
+        let inputs = self.inputs.len();
+        let of_inputs = fill_gaps(&mut self.inputs, std::slice::from_ref(&rows), most);
+        let of_outputs = fill_gaps(&mut self.outputs, &[rows], most);
+        let of_outputs = of_outputs.into_iter().map(|filled| filled.of_channel(inputs));
+        self.add_marks(of_inputs.into_iter().chain(of_outputs).map(Filled::into_mark));
         self
     }
 
@@ -181,7 +201,10 @@ impl Experiment {
     /// The first `samples` of it; all where there are no more.
     #[must_use]
     pub fn first_samples(&self, samples: usize) -> Self {
+        let kept = self.marks.iter().filter(|mark| mark.end <= samples).cloned();
+        let marks = kept.collect();
         self.map_columns(|column| column[..samples.min(column.len())].to_vec())
+            .with_marks(marks)
     }
 
     /// Name for messages and tables (file stem, experiment label, or both).

@@ -47,6 +47,7 @@ mod quote_csv;
 mod read;
 mod regressor;
 mod split;
+mod spot;
 mod synthetic;
 mod time;
 mod timed;
@@ -75,6 +76,7 @@ pub use read::{
 };
 pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};
+pub use spot::{Spot, SpotKind, spots};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
 pub use time::{Moment, TimeAxis};
 pub use timed::from_timed_tables;

@@ -38,7 +38,7 @@ function chosen(view, form) {
   options.units = units.filter(([, role, unit]) => unit && ["input", "output"].includes(role)).map(([name, , unit]) => [name, unit]);
   const files = [...form.querySelectorAll("[data-file]")];
   const placed = (place) => files.filter((file) => file.value === place).map((file) => file.dataset.file);
-  return { options, split: view.choice.split, more: placed("more"), test: placed("test") };
+  return { ...view.choice, options, more: placed("more"), test: placed("test") };
 }
 
 function columnTable(view) {

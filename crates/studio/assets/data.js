@@ -3,7 +3,9 @@ import { at, get, on, put, refreshRecords, state, tell } from "./api.js";
 import { chooser } from "./chooser.js";
 import { attempt, fill, make, number, say, withUnit } from "./dom.js";
 import { partBar } from "./parts.js";
+import { placeList, placeMarks } from "./places.js";
 import { linked } from "./plot.js";
+import { preparer } from "./prepare.js";
 
 const panel = document.getElementById("data");
 const list = make("ul", { class: "list" });
@@ -76,6 +78,8 @@ function showRecord() {
     children.push(make("p", { class: "caution" }, "No column is named u or y: the last one was taken for the output and the others for inputs. Look whether that is right."));
   }
   if (view.columns.length) children.push(make("details", { open: Boolean(view.problem || view.guessed) }, make("summary", {}, "Columns, units, further files, and how they are read"), chooser(view, taken)));
+  const prepares = Boolean(view.choice.options.prepare && Object.keys(view.choice.options.prepare).length) || (view.choice.detrend ?? []).length > 0;
+  if (view.columns.length) children.push(make("details", { open: Boolean(view.problem) || prepares }, make("summary", {}, "Prepare: gaps, spikes, thinning out, drift"), preparer(view, taken)));
   if (!view.summary) {
     fill(detail, children);
     return;
@@ -86,12 +90,16 @@ function showRecord() {
   const several = summary.experiments.length > 1 ? ` in ${summary.experiments.length} experiments` : "";
   const files = [current.id, ...current.choice.more ?? [], ...current.choice.test ?? []];
   children.push(make("p", { id: "samples" }, `${summary.samples} samples${several}${clock}${files.length > 1 ? `, of ${files.join(", ")}` : ""}.`));
+  if (summary.preparation.length) children.push(make("ul", { id: "prepared" }, summary.preparation.map((text) => make("li", {}, text))));
   children.push(...summary.warnings.map((warning) => make("p", { class: "caution warning" }, warning)));
   const box = make("div", { id: "tracks" });
+  const before = make("input", { type: "checkbox", id: "before", checked: true, onchange: () => attempt(() => plots.show())() });
+  const go = (place) => plots.go(place.start, place.end);
+  if (prepares) children.push(make("label", { class: "check" }, before, "Show the recording as it was, thin and grey, behind what became of it"));
   let borders = [];
   let plots = null;
   const bar = partBar(current, (found) => { borders = found; if (plots) plots.marks(); });
-  children.push(box, bar, make("h3", {}, "Channels"), statistics(),
+  children.push(box, placeList(summary.places, go), bar, make("h3", {}, "Channels"), statistics(),
     make("div", { class: "row" }, make("button", { type: "button", class: "primary", onclick: () => document.getElementById("tab-fit").click() }, "Fit a model to it")));
   fill(detail, children);
   plots = linked(box, {
@@ -100,14 +108,20 @@ function showRecord() {
     step: summary.sample_time || 1,
     height: 110,
     marks: () => borders,
-    plots: summary.channels.map((channel) => ({
+    plots: summary.channels.map((channel, index) => ({
       title: `${channel.role} ${withUnit(channel)}`,
-      series: [{ label: channel.name, colour: () => channel.role === "input" ? theme.series(4) : theme.colour("prediction"), width: 1 }],
+      plugins: [placeMarks(summary.places.shown, index, summary.sample_time || 1, go)],
+      series: [...prepares ? [{ label: `${channel.name}, as recorded`, colour: () => theme.colour("muted"), width: 0.7 }] : [],
+        { label: channel.name, colour: () => channel.role === "input" ? theme.series(4) : theme.colour("prediction"), width: 1 }],
     })),
     load: async (from, to, pixels) => {
-      const query = new URLSearchParams({ from, to, pixels, choice: JSON.stringify(current.choice) });
-      const { x, lines } = await get(`${at("api", "data", current.id, "series")}?${query}`);
-      return { x, data: lines.map((line) => [line]) };
+      const query = new URLSearchParams({ from, to, pixels, before: prepares && before.checked, choice: JSON.stringify(current.choice) });
+      const after = await get(`${at("api", "data", current.id, "series")}?${query}`);
+      if (!prepares) return { x: after.x, data: after.lines.map((line) => [line]) };
+      // Thinned samples and those before have other places on the axis.
+      const was = after.before ?? { x: [], lines: after.lines.map(() => []) };
+      const [x, ...lines] = uPlot.join([[after.x, ...after.lines], [was.x, ...was.lines]]);
+      return { x, data: after.lines.map((_, index) => [lines[after.lines.length + index], lines[index]]) };
     },
   });
   plots.all().catch((error) => say(error.message, "error"));

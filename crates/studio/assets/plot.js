@@ -11,7 +11,7 @@ const idle = {
   },
 };
 
-// `plots`: title, y label and series of each; `load(from, to, pixels)` gives { x, data }, data[plot][series]; `extent`: all samples;
+// `plots`: title, y label, series and plugins of each; `load(from, to, pixels)` gives { x, data }, data[plot][series]; `extent`: all samples;
 // `step`: seconds per sample or 1; `marks()`: vertical lines, { sample, isBorder }, solid where one experiment ends.
 export function linked(box, { plots, load, extent, step, label, height = 150, marks = () => [] }) {
   let [from, to] = extent;
@@ -59,7 +59,7 @@ export function linked(box, { plots, load, extent, step, label, height = 150, ma
         height: (plot.height || height) + (isLast ? 40 : 0),
         scales: { x: { time: false } },
         legend: { show: Boolean(plot.legend) },
-        plugins: [idle],
+        plugins: [idle, ...plot.plugins || []],
         cursor: { drag: { x: true, y: false, setScale: false }, sync: { key, setSeries: false } },
         axes: [
           charts.axis(isLast ? (step === 1 ? "sample" : "time [s]") : null, isLast ? { size: 30 } : { size: 6, values: () => [] }),
@@ -185,6 +185,8 @@ export function linked(box, { plots, load, extent, step, label, height = 150, ma
 
   const view = {
     show: () => show(from, to),
+    // A stretch with some of what is around it.
+    go: (start, end) => act(() => show(start - Math.max(20, 2 * (end - start)), end + Math.max(20, 2 * (end - start)))),
     all: () => show(...extent),
     redraw: () => { if (figure.isConnected && figure.checkVisibility()) { build(); act(() => show(from, to)); } },
     marks: () => drawn.forEach((plot) => plot.redraw(false)),

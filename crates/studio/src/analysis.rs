@@ -11,8 +11,8 @@ use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
 use crate::overlay::{MOST_MODELS, PartName, Simulation};
 
-/// Analyses of longer stretches are for the command line, which has the time.
-const MOST_SAMPLES: usize = 200_000;
+/// Analyses of longer stretches are for the command line: so many take seconds, and up to 0.7 GB while they run.
+const MOST_SAMPLES: usize = 1_000_000;
 
 /// What to look at.
 #[derive(Debug, Deserialize)]

@@ -10,7 +10,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
 /// Everything the page asks for.
-const FILES: [(&str, &str, &str); 22] = [
+const FILES: [(&str, &str, &str); 24] = [
     ("uplot.js", SCRIPT, assets::UPLOT_SCRIPT),
     ("theme.js", SCRIPT, assets::THEME_SCRIPT),
     ("charts.js", SCRIPT, assets::CHARTS_SCRIPT),
@@ -24,6 +24,8 @@ const FILES: [(&str, &str, &str); 22] = [
     ("plot.js", SCRIPT, include_str!("../assets/plot.js")),
     ("data.js", SCRIPT, include_str!("../assets/data.js")),
     ("chooser.js", SCRIPT, include_str!("../assets/chooser.js")),
+    ("places.js", SCRIPT, include_str!("../assets/places.js")),
+    ("prepare.js", SCRIPT, include_str!("../assets/prepare.js")),
     ("parts.js", SCRIPT, include_str!("../assets/parts.js")),
     ("fit.js", SCRIPT, include_str!("../assets/fit.js")),
     ("candidates.js", SCRIPT, include_str!("../assets/candidates.js")),

@@ -57,7 +57,7 @@ pub(crate) struct Caches {
 impl Default for Caches {
     fn default() -> Self {
         Self {
-            records: Recent::new(3),
+            records: Recent::new(4),
             models: Recent::new(8),
             simulations: Recent::new(6),
             analyses: Recent::new(6),

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use intervalid_data::{Channel, Dataset, ReadOptions, known_dataset};
+use intervalid_data::{Channel, ClipSpikes, Dataset, Preparation, ReadOptions, known_dataset};
+use intervalid_model::ModelInterface;
 use intervalid_workflow::RecordRequest;
 use serde::{Deserialize, Serialize};
 
@@ -27,16 +28,47 @@ pub(crate) struct Choice {
     /// Files that are the test part as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) test: Vec<String>,
+    /// Channels that lose a straight line through the training part, which their model remembers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) detrend: Vec<String>,
 }
 
 impl Choice {
-    /// The same with the columns of a model.
-    pub(crate) fn with_channels(&self, inputs: &[Channel], outputs: &[Channel]) -> Self {
+    /// The same with the columns of a model, prepared as its own record was, whatever is chosen for the next fit.
+    pub(crate) fn for_model(&self, interface: &ModelInterface) -> Self {
         let names = |channels: &[Channel]| Some(channels.iter().map(|channel| channel.name.clone()).collect());
         let mut choice = self.clone();
-        choice.options.inputs = names(inputs);
-        choice.options.outputs = names(outputs);
+        choice.options.inputs = names(&interface.inputs);
+        choice.options.outputs = names(&interface.outputs);
+        choice.options.prepare = interface.preparation.clone();
+        choice.detrend.clear();
         choice
+    }
+
+    /// Whether anything is done to the recording.
+    pub(crate) fn prepares(&self) -> bool {
+        !self.options.prepare.is_none() || !self.detrend.is_empty()
+    }
+
+    /// The recording as it was. Its gaps are filled, since no record has any; who draws it leaves them out.
+    pub(crate) fn unprepared(&self) -> Self {
+        let mut choice = self.clone();
+        choice.options.prepare = Preparation {
+            fill_gaps: self.options.prepare.fill_gaps,
+            ..Preparation::default()
+        };
+        choice.detrend.clear();
+        choice
+    }
+
+    /// Refuses what has no form in a configuration file: limits by the places of channels, which models alone remember.
+    pub(crate) fn check(&self) -> ApiResult<()> {
+        match &self.options.prepare.clip_spikes {
+            ClipSpikes::Channels(_) => Err(ApiError::bad(
+                "clip_spikes by the places of channels: expected one limit for all outputs, or channels by name",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 

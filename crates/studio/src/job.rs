@@ -36,7 +36,7 @@ pub(crate) struct Checked {
 
 /// What an order asks for.
 pub(crate) fn resolve(order: &Order, record: &RecordRequest) -> ApiResult<FitRequest> {
-    let settings = Settings::from_table(&table(&order.settings)?).map_err(|error| match error {
+    let settings = Settings::from_table(&table(&order.all_settings())?).map_err(|error| match error {
         WorkflowError::UnknownSetting {
             key,
             nearest: Some(near),

@@ -10,6 +10,7 @@
 //! | `workspace` | the only way to a path: nothing outside the folder |
 //! | `listing` | sees what others put into the folder |
 //! | `choice`, `record`, `problem` | recordings: how they are read, what is in them, what is wrong with them |
+//! | `prepared` | what is done to them before a fit, and where they deserve a look |
 //! | `tracks`, `series` | their channels, the least and the greatest value of every pixel |
 //! | `queue`, `job`, `live` | fits, one at a time, in a thread of their own; how far the one that runs is |
 //! | `fits`, `remarks` | the table of fits, their names, pins, notes and the bin |
@@ -32,6 +33,7 @@ mod job;
 mod listing;
 mod live;
 mod overlay;
+mod prepared;
 mod problem;
 mod queue;
 mod record;

@@ -92,7 +92,7 @@ impl App {
     ) -> ApiResult<(String, Arc<Simulation>)> {
         let model = self.model(fit)?;
         let interface = model.interface();
-        let request = self.request(data, &choice.with_channels(&interface.inputs, &interface.outputs))?;
+        let request = self.request(data, &choice.for_model(interface))?;
         let file = self.workspace.fit_file(fit, intervalid_report::folder::MODEL)?;
         let key = format!(
             "{}|{}|{}|{part:?}",
@@ -143,6 +143,13 @@ impl App {
             })
             .collect::<ApiResult<Vec<_>>>()?;
         let first = &runs[0];
+        let thinned = |run: &Simulation| run.dataset.preparation().decimate;
+        if let Some(other) = runs.iter().position(|run| thinned(run) != thinned(first)) {
+            return Err(ApiError::bad(format!(
+                "{} and {} were fitted to records of different rates: show one at a time",
+                asked.fits[0], asked.fits[other]
+            )));
+        }
         let names = &first.output_names;
         let output = names.get(asked.output).cloned();
         let output = output.ok_or_else(|| ApiError::bad(format!("there is no output {}", asked.output)))?;

@@ -55,6 +55,17 @@ pub(crate) struct Order {
     pub(crate) budget: Option<f64>,
 }
 
+impl Order {
+    /// Settings, with the drifts that are taken out of the recording: they are a matter of the fit.
+    pub(crate) fn all_settings(&self) -> Map<String, Value> {
+        let mut settings = self.settings.clone();
+        if !self.choice.detrend.is_empty() && !settings.contains_key("detrend") {
+            settings.insert("detrend".to_owned(), self.choice.detrend.clone().into());
+        }
+        settings
+    }
+}
+
 /// A fit that was asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {

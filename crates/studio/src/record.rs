@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
 use crate::choice::{Choice, record_key};
+use crate::prepared::{Places, in_words};
 use crate::problem::Problem;
 use crate::tracks::starts;
 
@@ -45,6 +46,10 @@ struct Summary {
     experiments: Vec<Experiment>,
     channels: Vec<Channel>,
     warnings: Vec<String>,
+    /// Where in the record there is something to look at.
+    places: Places,
+    /// What is done to it before a fit, a sentence each.
+    preparation: Vec<String>,
     split: Split,
 }
 
@@ -125,12 +130,36 @@ impl App {
             Err(error) => return Ok(View::with_problem(id, Vec::new(), (choice, guessed), problem(&error))),
         };
         match self.caches.records.get(&record_key(&request), || request.load()) {
-            Ok(dataset) => Ok(View::of(id, names, (choice, guessed), &request, &dataset)),
+            Ok(dataset) => Ok(self.seen(id, names, (choice, guessed), &request, &dataset)),
             Err(DataError::File(FileError {
                 problem: FileProblem::NoDefaultColumns { .. },
                 ..
             })) if guessed => self.guess(id, names),
             Err(error) => Ok(View::with_problem(id, names, (choice, guessed), problem(&error))),
+        }
+    }
+
+    /// A recording that could be read.
+    fn seen(
+        &self,
+        id: &str,
+        columns: Vec<String>,
+        (choice, guessed): (Choice, bool),
+        request: &RecordRequest,
+        dataset: &Dataset,
+    ) -> View {
+        match self.trend(request, &choice, dataset) {
+            Ok(trend) => {
+                let preparation = in_words(dataset, trend.as_ref());
+                let mut view = View::of(id, columns, (choice, guessed), request, (dataset, preparation));
+                // The folder is known; only the names of its files tell something.
+                let folder = format!("{}/", self.workspace.text());
+                for warning in view.summary.iter_mut().flat_map(|summary| &mut summary.warnings) {
+                    *warning = warning.replace(&folder, "");
+                }
+                view
+            }
+            Err(error) => View::with_problem(id, columns, (choice, guessed), Problem::of_choice(error.message)),
         }
     }
 
@@ -151,7 +180,7 @@ impl App {
             };
             let request = self.request(id, &choice)?;
             match self.caches.records.get(&record_key(&request), || request.load()) {
-                Ok(dataset) => return Ok(View::of(id, names, (choice, true), &request, &dataset)),
+                Ok(dataset) => return Ok(self.seen(id, names, (choice, true), &request, &dataset)),
                 // A column that starts with words holds words; one with a word further down has a mistake.
                 Err(DataError::File(FileError {
                     problem: FileProblem::NotANumber { position, column, .. },
@@ -167,6 +196,7 @@ impl App {
 
     /// Remembers a choice that can be read and split.
     pub(crate) fn choose(&self, id: &str, choice: Choice) -> ApiResult<View> {
+        choice.check()?;
         let view = self.view(id, Some(choice.clone()))?;
         if let Some(problem) = &view.problem {
             return Err(ApiError::bad(problem.message.clone()));
@@ -191,9 +221,10 @@ impl View {
         columns: Vec<String>,
         (choice, guessed): (Choice, bool),
         request: &RecordRequest,
-        dataset: &Dataset,
+        (dataset, preparation): (&Dataset, Vec<String>),
     ) -> Self {
         let summary = describe(dataset);
+        let places = Places::of(dataset, &summary);
         let role = |role: &'static str| {
             move |found: ChannelSummary| Channel {
                 role,
@@ -235,6 +266,8 @@ impl View {
                     .collect(),
                 channels,
                 warnings: summary.warnings.iter().map(ToString::to_string).collect(),
+                places,
+                preparation,
                 split: Split::of(request, dataset),
             }),
         }

@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::choice::Choice;
 use crate::guard::guard;
 use crate::remarks::Remark;
-use crate::{analysis, assets, job, overlay, queue, upload, whatif};
+use crate::{analysis, assets, job, overlay, queue, tracks, upload, whatif};
 
 type Shared = State<Arc<App>>;
 
@@ -122,6 +122,8 @@ struct Stretch {
     from: usize,
     to: Option<usize>,
     pixels: Option<usize>,
+    #[serde(default)]
+    before: bool,
     /// As JSON; the stored one where there is none.
     choice: Option<String>,
 }
@@ -135,7 +137,13 @@ async fn series(
     let choice = choice.map_err(|error| ApiError::bad(format!("the choice cannot be read: {error}")))?;
     let series = app.work(move |app| {
         let choice = choice.or_else(|| app.stored_choice(&id)).unwrap_or_default();
-        app.series(&id, choice, asked.from, asked.to, asked.pixels.unwrap_or(1000))
+        let stretch = tracks::Stretch {
+            from: asked.from,
+            to: asked.to,
+            pixels: asked.pixels.unwrap_or(1000),
+            before: asked.before,
+        };
+        app.series(&id, &choice, stretch)
     });
     Ok(Json(series.await?))
 }

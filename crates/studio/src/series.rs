@@ -116,12 +116,16 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
+    /// Adds values; the later ones last.
     pub(crate) fn push(&mut self, start: usize, values: &'a [f64]) {
         self.pieces.push((start, values));
     }
 
     fn visit(&self, range: Range<usize>, mut visit: impl FnMut(usize, f64)) {
-        for (start, values) in &self.pieces {
+        let ended = |(start, values): &(usize, &[f64])| start + values.len() <= range.start;
+        let begun = self.pieces.partition_point(ended);
+        let open = |(start, _): &&(usize, &[f64])| *start < range.end;
+        for (start, values) in self.pieces[begun..].iter().take_while(open) {
             let first = range.start.max(*start);
             let last = range.end.min(start + values.len());
             for at in first..last {

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write as _};
 
 use axum::http::StatusCode;
-use intervalid_data::{Decimal, MissingPolicy};
+use intervalid_data::{ClipSpikes, Decimal, MissingPolicy};
 use intervalid_deploy::{
     COptions, FmiVersion, FmuOptions, OnnxOptions, StepProgram, c_code, fmu, identifier, onnx_models,
 };
@@ -178,6 +178,20 @@ impl App {
                 .map(|(name, unit)| (name.clone(), Value::from(unit.as_str())));
             add("units", Value::Object(units.collect()));
         }
+        if let Some(samples) = options.prepare.fill_gaps {
+            add("fill_gaps", samples.into());
+        }
+        match &options.prepare.clip_spikes {
+            ClipSpikes::Outputs(limit) => add("clip_spikes", (*limit).into()),
+            ClipSpikes::Named(names) => {
+                let limits = names.iter().map(|(name, limit)| (name.clone(), Value::from(*limit)));
+                add("clip_spikes", Value::Object(limits.collect()));
+            }
+            _ => {}
+        }
+        if let Some(factor) = options.prepare.decimate {
+            add("decimate", factor.into());
+        }
         let load = |data: &[String]| format!("load_data({})", [files(data), arguments.clone()].concat().join(", "));
         // Files for the test alone are a record of their own.
         let (judged, test) = match request.test() {
@@ -190,7 +204,8 @@ impl App {
             true => "AutoModel",
             false => class(model),
         };
-        let settings = order.settings.iter().filter(|(key, _)| match key.as_str() {
+        let all = order.all_settings();
+        let settings = all.iter().filter(|(key, _)| match key.as_str() {
             "model" => is_search,
             key => key != "preset",
         });

@@ -101,8 +101,7 @@ impl App {
         let model = self.model(fit)?;
         let interface = model.interface();
         let choice = self.stored_choice(data).unwrap_or_default();
-        let choice = choice.with_channels(&interface.inputs, &interface.outputs);
-        let dataset = self.dataset(&self.request(data, &choice)?)?;
+        let dataset = self.dataset(&self.request(data, &choice.for_model(interface))?)?;
         let Some(experiment) = dataset.experiments().first() else {
             return Err(ApiError::bad(format!("{data} holds no samples")));
         };

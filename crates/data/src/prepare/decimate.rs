@@ -23,7 +23,8 @@ pub(super) fn decimate(experiment: &Experiment, factor: usize) -> Experiment {
         step: axis.step * factor as f64,
         ..*axis
     });
-    thinned.with_time(time).with_row_stride(factor as u64)
+    let marks = experiment.marks().iter().map(|mark| mark.thinned(factor)).collect();
+    thinned.with_time(time).with_row_stride(factor as u64).with_marks(marks)
 }
 
 fn thin(column: &[f64], factor: usize, weights: &[f64]) -> Vec<f64> {

@@ -2,39 +2,56 @@
 
 use std::ops::Range;
 
-/// What was filled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use crate::spot::{Mark, SpotKind};
+
+/// A gap that was filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
-    /// Gaps, counted per column.
-    pub(crate) gaps: usize,
-    /// Samples in them.
-    pub(crate) samples: usize,
-    /// Samples of the longest one.
-    pub(crate) longest: usize,
-    /// The first row of the first one.
-    pub(crate) first: Option<usize>,
+    /// Which column.
+    pub(crate) column: usize,
+    /// Which rows.
+    pub(crate) rows: Range<usize>,
+}
+
+impl Filled {
+    /// The same of a column that stands so many places further.
+    pub(crate) fn of_channel(self, before: usize) -> Self {
+        Self {
+            column: self.column + before,
+            ..self
+        }
+    }
+
+    /// As an experiment remembers it, whose first sample is the first row.
+    pub(crate) fn into_mark(self) -> Mark {
+        Mark {
+            kind: SpotKind::GapFilled,
+            channel: Some(self.column),
+            start: self.rows.start,
+            end: self.rows.end,
+        }
+    }
 }
 
 /// Fills runs of at most `most` missing samples (NaN) of every column, where a sample is known on both sides within the same run of rows.
 /// Longer ones stay as they are.
-pub(crate) fn fill_gaps(columns: &mut [Vec<f64>], runs: &[Range<usize>], most: usize) -> Filled {
-    let mut filled = Filled::default();
-    for column in columns {
+pub(crate) fn fill_gaps(columns: &mut [Vec<f64>], runs: &[Range<usize>], most: usize) -> Vec<Filled> {
+    let mut filled = Vec::new();
+    for (index, column) in columns.iter_mut().enumerate() {
         for rows in runs {
             let mut known: Option<usize> = None;
             for row in rows.clone() {
                 if column[row].is_nan() {
                     continue;
                 }
-                if let Some(before) = known {
-                    let missing = row - before - 1;
-                    if (1..=most).contains(&missing) {
-                        fill(column, before, row);
-                        filled.gaps += 1;
-                        filled.samples += missing;
-                        filled.longest = filled.longest.max(missing);
-                        filled.first = Some(filled.first.map_or(before + 1, |first| first.min(before + 1)));
-                    }
+                if let Some(before) = known
+                    && (1..=most).contains(&(row - before - 1))
+                {
+                    fill(column, before, row);
+                    filled.push(Filled {
+                        column: index,
+                        rows: before + 1..row,
+                    });
                 }
                 known = Some(row);
             }
@@ -66,15 +83,8 @@ mod tests {
         ];
         let whole = 0..10;
         let filled = fill_gaps(&mut columns, std::slice::from_ref(&whole), 2);
-        assert_eq!(
-            filled,
-            Filled {
-                gaps: 2,
-                samples: 3,
-                longest: 2,
-                first: Some(2)
-            }
-        );
+        let expected = [(0, 2..4), (1, 3..4)].map(|(column, rows)| Filled { column, rows });
+        assert_eq!(filled, expected);
         assert!((columns[0][2] - 2.0).abs() < 1e-15 && (columns[0][3] - 3.0).abs() < 1e-15);
         assert!((columns[1][3] - 3.0).abs() < 1e-15);
         // The ends have one side only, and three are more than two.
@@ -82,6 +92,6 @@ mod tests {
         assert_eq!(left, [0, 5, 6, 7, 9]);
         // Nothing is drawn from one experiment into the next.
         let mut columns = vec![vec![1.0, nan, 3.0]];
-        assert_eq!(fill_gaps(&mut columns, &[0..2, 2..3], 5), Filled::default());
+        assert_eq!(fill_gaps(&mut columns, &[0..2, 2..3], 5), []);
     }
 }

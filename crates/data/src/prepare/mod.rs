@@ -10,7 +10,7 @@ mod fill;
 mod preparation;
 mod trend;
 
-pub(crate) use fill::fill_gaps;
+pub(crate) use fill::{Filled, fill_gaps};
 pub use preparation::{ClipSpikes, Preparation};
 pub use trend::{Line, Trend};
 

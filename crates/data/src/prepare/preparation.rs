@@ -9,6 +9,7 @@ use super::{clip, decimate};
 use crate::dataset::{Dataset, Experiment};
 use crate::describe::Warning;
 use crate::error::DataError;
+use crate::spot::{Mark, SpotKind};
 
 /// What is done to a recording before anything else; nothing by default.
 ///
@@ -249,6 +250,7 @@ impl Preparation {
             for experiment in &mut experiments {
                 let spikes = clip::clip(experiment.column_mut(index), *limit);
                 count += spikes.len();
+                experiment.add_marks(marks(&spikes, index));
                 for sample in spikes.into_iter().take(SHOWN.saturating_sub(shown.len())) {
                     shown.push(experiment.place(sample));
                 }
@@ -328,6 +330,16 @@ impl Preparation {
         }
         words
     }
+}
+
+/// Spikes as an experiment remembers them; neighbours are one.
+fn marks(spikes: &[usize], channel: usize) -> impl Iterator<Item = Mark> + use<'_> {
+    spikes.chunk_by(|a, b| a + 1 == *b).map(move |run| Mark {
+        kind: SpotKind::SpikeClipped,
+        channel: Some(channel),
+        start: run[0],
+        end: run[0] + run.len(),
+    })
 }
 
 /// Places that a message names.

@@ -198,6 +198,7 @@ pub(super) fn read_table(
         first_row: Some(Position::Row(1)),
         available: header.full.clone(),
         warnings: warning.into_iter().collect(),
+        filled: Vec::new(),
     };
     Ok((header, selection, table))
 }

@@ -1,5 +1,6 @@
 //! Apache Parquet tables: flat columns of numbers; a null is a missing sample.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -122,6 +123,7 @@ fn read_unguarded(
         first_row: Some(Position::Row(1)),
         available: header.full.clone(),
         warnings: warning.into_iter().collect(),
+        filled: Vec::new(),
     };
     Ok((header, selection, table))
 }
@@ -145,7 +147,7 @@ fn find_timestamps(schema: &SchemaDescriptor, selection: &mut Selection, options
     if selection.time.is_some() || options.time.is_some() {
         return;
     }
-    let chosen: Vec<usize> = selection.channels().chain(selection.experiment).collect();
+    let chosen: HashSet<usize> = selection.channels().chain(selection.experiment).collect();
     let column = (0..schema.num_columns())
         .filter(|column| !chosen.contains(column))
         .find(|column| {

@@ -1,5 +1,7 @@
 //! Rows of cells to columns of numbers: the same for text files and sheets.
 
+use std::collections::HashSet;
+
 use crate::error::{DataError, FileProblem, NotANumberCause};
 use crate::read::columns::{Selection, TimeChoice};
 use crate::read::header::{Header, TimeUnit};
@@ -83,6 +85,7 @@ impl<'a> Rows<'a> {
             first_row: None,
             available: header.full.clone(),
             warnings: Vec::new(),
+            filled: Vec::new(),
         };
         Ok(Self {
             file,
@@ -203,7 +206,9 @@ impl<'a> Rows<'a> {
     /// Starts the column of times. Where no name tells, the first column of dates that is not chosen is it.
     fn start_time(&mut self, cells: &Cells<'_>) {
         if self.selection.time.is_none() && self.options.time.is_none() {
-            let is_free = |column: &usize| !self.chosen.contains(column) && self.selection.experiment != Some(*column);
+            // As a set: among many columns, looking each of them up in a list takes the square of their number.
+            let taken: HashSet<usize> = self.chosen.iter().copied().chain(self.selection.experiment).collect();
+            let is_free = |column: &usize| !taken.contains(column);
             let is_date = |column: &usize| Moment::parse_date(cells.get(*column)).is_some_and(Moment::is_date);
             let column = (0..cells.len()).filter(is_free).find(is_date);
             self.selection.time = column.map(|column| TimeChoice {

@@ -188,7 +188,7 @@ pub(super) fn even_stretches(
 }
 
 /// To six digits, for messages.
-pub(super) fn significant(value: f64) -> f64 {
+pub(crate) fn significant(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 

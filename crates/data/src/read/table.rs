@@ -6,10 +6,11 @@ use std::ops::Range;
 use crate::dataset::Experiment;
 use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
-use crate::prepare::fill_gaps;
+use crate::prepare::{Filled, fill_gaps};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::resample::resample;
 use crate::read::sampling::{Even, Stretch, TimeColumn, even_stretches};
+use crate::spot::{Mark, SpotKind};
 use crate::time::Moment;
 
 /// The chosen columns of one file, inputs before outputs. A missing sample is NaN.
@@ -25,6 +26,8 @@ pub(super) struct Table {
     pub(super) available: Vec<String>,
     /// What the reader noticed.
     pub(super) warnings: Vec<Warning>,
+    /// Gaps that were filled.
+    pub(super) filled: Vec<Filled>,
 }
 
 /// Runs of equal labels in an experiment column.
@@ -130,6 +133,7 @@ pub(crate) fn timed_experiments(
         first_row: Some(Position::Row(1)),
         available: Vec::new(),
         warnings: Vec::new(),
+        filled: Vec::new(),
     };
     let names = vec![table.name.as_str(); rows.columns.len()];
     rows.fill(source, &names, options)?;
@@ -217,14 +221,14 @@ impl Table {
         };
         options.prepare.check()?;
         let runs: Vec<Range<usize>> = self.runs("").into_iter().map(|(_, rows)| rows).collect();
-        let filled = fill_gaps(&mut self.columns, &runs, most);
+        self.filled = fill_gaps(&mut self.columns, &runs, most);
         let position = Self::position(self.first_row);
-        if let Some(first) = filled.first {
+        if let Some(first) = self.filled.iter().map(|gap| gap.rows.start).min() {
             self.warnings.push(Warning::GapsFilled {
                 file: file.to_owned(),
-                gaps: filled.gaps,
-                samples: filled.samples,
-                longest: filled.longest,
+                gaps: self.filled.len(),
+                samples: self.filled.iter().map(|gap| gap.rows.len()).sum(),
+                longest: self.filled.iter().map(|gap| gap.rows.len()).max().unwrap_or(0),
                 first: position(first).to_string(),
             });
         }
@@ -264,7 +268,7 @@ impl Table {
         let rows = self.rows();
         let mut warnings = self.warnings;
         let mut missing_rows = 0;
-        let mut pieces: Vec<(String, Stretch)> = Vec::new();
+        let mut pieces: Vec<(Piece, Stretch)> = Vec::new();
         // One step for the whole file: all its labels together tell what is usual.
         let mut complete: Vec<(usize, usize)> = Vec::new();
         for (_, run) in &runs {
@@ -307,11 +311,14 @@ impl Table {
                 }
             }
         }
-        let experiments = pieces.into_iter().zip(per_piece).map(|((name, stretch), mut columns)| {
+        let marks = marks(&pieces, &self.filled);
+        let pieces = pieces.into_iter().zip(per_piece).zip(marks);
+        let experiments = pieces.map(|(((piece, stretch), mut columns), marks)| {
             let outputs = columns.split_off(inputs);
-            Experiment::new(name, columns, outputs)
+            Experiment::new(piece.name, columns, outputs)
                 .with_time(stretch.time)
                 .with_first_row(self.first_row.map(|first| first.plus(stretch.start as u64)))
+                .with_marks(marks)
         });
         Ok(Pieces {
             experiments: experiments.collect(),
@@ -339,9 +346,10 @@ impl Table {
         let (stretches, tally) = resample(file, time, &self.columns, &runs, position, (step, options))?;
         let mut experiments = Vec::new();
         for ((name, _), stretches) in runs.iter().zip(stretches) {
-            for (name, (axis, mut columns)) in numbered(name, stretches) {
+            for (piece, (axis, mut columns)) in numbered(name, stretches) {
                 let outputs = columns.split_off(inputs);
-                experiments.push(Experiment::new(name, columns, outputs).with_time(axis));
+                let experiment = Experiment::new(&*piece.name, columns, outputs).with_time(axis);
+                experiments.push(experiment.with_marks(piece.gap().into_iter().collect()));
             }
         }
         if experiments.is_empty() {
@@ -357,14 +365,60 @@ impl Table {
     }
 }
 
-/// Names of the stretches of one experiment: its own, with a number where there are several.
-fn numbered<T>(name: &str, stretches: Vec<T>) -> Vec<(String, T)> {
+/// A stretch of an experiment.
+struct Piece {
+    name: String,
+    /// Whether samples are missing between it and the one before.
+    follows_gap: bool,
+}
+
+impl Piece {
+    /// The gap before it, as an experiment remembers it.
+    fn gap(&self) -> Option<Mark> {
+        self.follows_gap.then_some(Mark {
+            kind: SpotKind::AfterGap,
+            channel: None,
+            start: 0,
+            end: 1,
+        })
+    }
+}
+
+/// Stretches of one experiment with its name, numbered where there are several.
+fn numbered<T>(name: &str, stretches: Vec<T>) -> Vec<(Piece, T)> {
     let several = stretches.len() > 1;
-    let named = stretches.into_iter().enumerate().map(|(index, stretch)| match several {
-        true => (format!("{name}#{}", index + 1), stretch),
-        false => (name.to_owned(), stretch),
+    let named = stretches.into_iter().enumerate().map(|(index, stretch)| {
+        let piece = Piece {
+            name: match several {
+                true => format!("{name}#{}", index + 1),
+                false => name.to_owned(),
+            },
+            follows_gap: index > 0,
+        };
+        (piece, stretch)
     });
     named.collect()
+}
+
+/// What each piece remembers: the gap before it, and those that were filled in it.
+fn marks(pieces: &[(Piece, Stretch)], filled: &[Filled]) -> Vec<Vec<Mark>> {
+    let mut marks: Vec<Vec<Mark>> = pieces
+        .iter()
+        .map(|(piece, _)| piece.gap().into_iter().collect())
+        .collect();
+    for gap in filled {
+        let piece = pieces.partition_point(|(_, stretch)| stretch.end <= gap.rows.start);
+        // A filled row may still lack a sample in another column, and is left out then.
+        let Some((_, stretch)) = pieces.get(piece).filter(|(_, stretch)| stretch.start <= gap.rows.start) else {
+            continue;
+        };
+        let in_piece = Filled {
+            rows: gap.rows.start - stretch.start..gap.rows.end.min(stretch.end) - stretch.start,
+            ..gap.clone()
+        };
+        marks[piece].push(in_piece.into_mark());
+    }
+    marks
 }
 
 /// Ranges of `start..end` in which neither a column nor the time is NaN, and the number of rows left out.

@@ -232,3 +232,40 @@ fn arrays_of_matlab_files_are_read_whole_whichever_way_they_lie() {
     );
     assert!(message("complex.mat", "y").contains("complex"));
 }
+
+/// Choosing columns one by one among all names took a minute of a million. Processor time, so that a busy machine changes nothing.
+#[test]
+#[cfg(target_os = "linux")]
+fn hundreds_of_thousands_of_columns_take_no_time() {
+    let columns = 200_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wide.csv");
+    let row = |cell: &dyn Fn(usize) -> String| (0..columns).map(cell).collect::<Vec<_>>().join(",");
+    let text = [
+        row(&|k| format!("c{k}")),
+        row(&|_| "1".to_owned()),
+        row(&|_| "2".to_owned()),
+    ]
+    .join("\n");
+    std::fs::write(&path, text + "\n").expect("written");
+    let names = |range: std::ops::Range<usize>| Some(range.map(|k| format!("c{k}")).collect());
+    let options = ReadOptions {
+        inputs: names(0..columns / 2),
+        outputs: names(columns / 2..columns),
+        ..ReadOptions::default()
+    };
+    let before = processor_seconds();
+    let dataset = read(&[&path], &options).expect("read");
+    let took = processor_seconds() - before;
+    assert_eq!((dataset.inputs().len(), dataset.samples()), (columns / 2, 2));
+    assert!(took < 5.0, "{took} s");
+}
+
+/// Of this process so far.
+#[cfg(target_os = "linux")]
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux has it");
+    let fields: Vec<&str> = text.rsplit_once(')').expect("a name").1.split_whitespace().collect();
+    let ticks = |index: usize| fields[index].parse::<f64>().expect("a number");
+    (ticks(11) + ticks(12)) / 100.0
+}

@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "written for pages that are files; shared as it is")]
 #[path = "../../../report/tests/browser/chromium.rs"]
 mod chromium;
+mod prepare;
 
 use std::path::{Path, PathBuf};
 

@@ -4,5 +4,6 @@ mod analysis;
 mod client;
 mod data;
 mod fits;
+mod prepared;
 mod remarks;
 mod security;
