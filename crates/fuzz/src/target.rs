@@ -9,7 +9,9 @@ use intervalid_study::Spec;
 use intervalid_workflow::{FitRequest, Settings};
 
 use crate::steps;
-use crate::uses::{checkpoint_problem, use_database, use_model, use_monitor, use_online, use_recording, use_state};
+use crate::uses::{
+    checkpoint_problem, use_bench, use_database, use_model, use_monitor, use_online, use_recording, use_state,
+};
 use crate::workbook::workbook;
 
 /// Something that reads files of others.
@@ -57,11 +59,13 @@ pub enum Target {
     Steps,
     /// The same beside exported C code, which must answer alike.
     Exported,
+    /// Results of benchmarks, which are tabulated.
+    Bench,
 }
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Csv,
         Self::Tsv,
         Self::Txt,
@@ -83,6 +87,7 @@ impl Target {
         Self::State,
         Self::Steps,
         Self::Exported,
+        Self::Bench,
     ];
 
     /// Its name, for recordings also the extension of the files.
@@ -110,6 +115,7 @@ impl Target {
             Self::State => "state",
             Self::Steps => "steps",
             Self::Exported => "exported",
+            Self::Bench => "bench",
         }
     }
 
@@ -172,6 +178,7 @@ impl Target {
             Self::State => use_state(&text())?,
             Self::Steps => steps::run(input, false)?,
             Self::Exported => steps::run(input, true)?,
+            Self::Bench => use_bench(input, folder)?,
         }
         Ok(())
     }

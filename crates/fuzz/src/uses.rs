@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use intervalid_bench::{BenchTables, Results, TableFormat};
 use intervalid_data::{Dataset, Part, ReadOptions, Split, SplitFractions, describe, load, read};
 use intervalid_deploy::{COptions, StepProgram, c_code};
 use intervalid_model::{
@@ -83,6 +84,19 @@ pub(crate) fn use_database(input: &[u8], folder: &Path) -> anyhow::Result<()> {
     }
     status(&folder)?;
     study_tables(&folder)?;
+    Ok(())
+}
+
+/// Results of benchmarks are put into tables.
+pub(crate) fn use_bench(input: &[u8], folder: &Path) -> anyhow::Result<()> {
+    let folder = folder.join("bench");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("bench-input.json"), input)?;
+    let results = Results::new(&folder).all()?;
+    let tables = BenchTables::new(&results)?;
+    for format in [TableFormat::Markdown, TableFormat::Csv, TableFormat::Json] {
+        tables.render(format)?;
+    }
     Ok(())
 }
 

@@ -85,6 +85,11 @@ fn put(folder: &Path, files: &Files) {
 /// Runs `first`, then `second`, which both write below `out`; then `second` over the files of `first` with a fault at every operation.
 /// Returns how many operations there are.
 fn walk(folder: &Folder, first: &[&str], second: &[&str], together: Together) -> usize {
+    walk_every(1, folder, first, second, together)
+}
+
+/// The same with a fault at every so-manyth operation, for commands that write dozens of files alike.
+fn walk_every(stride: usize, folder: &Folder, first: &[&str], second: &[&str], together: Together) -> usize {
     let out = folder.path().join("out");
     fs::create_dir_all(&out).expect("made");
     let done = |arguments: &[&str]| {
@@ -99,7 +104,7 @@ fn walk(folder: &Folder, first: &[&str], second: &[&str], together: Together) ->
     assert!(old != new && !new.is_empty(), "{second:?} writes the same");
     let mut operations = 0;
     for kind in ["error", "kill"] {
-        for operation in 1.. {
+        for operation in (1..).step_by(stride) {
             put(&out, &old);
             let mut command = folder.command(second);
             let output = command.env("INTERVALID_FAULT", format!("{kind}:{operation}")).output();
@@ -268,4 +273,39 @@ fn figures_of_an_explanation_are_of_one_model() {
     let folder = prepared(&["--model", "inode", "--epochs", "2", "--hidden", "3"]);
     let explain = |model| ["explain", model, "--out", "out", "--quiet"];
     walk(&folder, &explain("a"), &explain("b"), Together::AllOrNone);
+}
+
+#[test]
+fn the_page_of_an_analysis_is_old_or_new() {
+    let folder = arx();
+    let analyse = |model| ["analyse", model, "--out", "out/page.html", "--quiet"];
+    walk(&folder, &analyse("a"), &analyse("b"), Together::AllOrNone);
+}
+
+/// Dozens of files by one switch: some operations of every kind are enough.
+#[test]
+fn figures_of_an_analysis_are_of_one_model() {
+    let folder = arx();
+    let analyse = |model| ["analyse", model, "--figures", "out", "--quiet"];
+    let operations = walk_every(23, &folder, &analyse("a"), &analyse("b"), Together::AllOrNone);
+    assert!(operations > 40, "only {operations}");
+}
+
+#[test]
+fn figures_of_a_study_are_of_one_study() {
+    let folder = Folder::new();
+    for (name, seeds) in [("one", "[1, 2]"), ("two", "[3, 4]")] {
+        folder.write(
+            &format!("{name}.toml"),
+            format!(
+                "name = 's'\ndatasets = ['hair-dryer']\nmodels = ['inode']\nstrategies = ['joint']\nmargins = ['abs']\nseeds = {seeds}\n\
+                 [settings]\nepochs = 1\nhidden = [4]\nlags = '1,0,1'\n"
+            ),
+        );
+        let run = ["study", "run", &format!("{name}.toml"), "--out", name, "--quiet"];
+        let output = folder.run(&run);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let figures = |study| ["study", "figures", study, "--out", "out", "--quiet"];
+    walk_every(7, &folder, &figures("one"), &figures("two"), Together::AllOrNone);
 }
