@@ -36,6 +36,7 @@ pub(crate) fn use_model(model: &Model) -> anyhow::Result<()> {
             name: "model".to_owned(),
             precision: None,
             jacobian: true,
+            monitor: None,
         },
     )?;
     simulated?;
