@@ -1,8 +1,10 @@
 //! Bode and Nyquist of a linearisation, beside what a record shows.
 
 use intervalid_data::Dataset;
+use nalgebra::DMatrix;
 use serde::Serialize;
 
+use crate::certified::{Disc, ResponseBound, bound};
 use crate::error::{AnalysisError, Result};
 use crate::linear_system::{MemberSystem, Z};
 use crate::linearise::{Linearisation, is_stable};
@@ -40,6 +42,8 @@ pub struct ChannelResponse {
     pub imaginary: Vec<f64>,
     /// Least and greatest of members and draws inside the margins; none where the model has neither.
     pub band: Option<ResponseBand>,
+    /// What is proven of all of them; none where the model has neither.
+    pub certified: Option<ResponseBound>,
     /// What a record shows.
     pub measured: Option<MeasuredResponse>,
 }
@@ -83,6 +87,13 @@ impl FrequencyResponse {
                 variants.push(answers(draw, &places));
             }
         }
+        let enclosed = enclosed(linear, &places);
+        let mut alone = Vec::new();
+        for (member, system) in linear.systems.iter().enumerate() {
+            if is_stable(std::slice::from_ref(system))? {
+                alone.push(member);
+            }
+        }
         let measured = dataset.map(|dataset| measured(linear, dataset)).transpose()?;
         let mut channels = Vec::new();
         for (output, output_channel) in linear.outputs.iter().enumerate() {
@@ -96,6 +107,13 @@ impl FrequencyResponse {
                     magnitude: values.iter().map(|value| value.norm()).collect(),
                     real: values.iter().map(|value| value.re).collect(),
                     imaginary: values.iter().map(|value| value.im).collect(),
+                    certified: enclosed.as_ref().map(|found| {
+                        let discs: Vec<Option<Vec<Disc>>> = found
+                            .iter()
+                            .map(|members| Some(members.as_ref()?.iter().map(|member| member[index]).collect()))
+                            .collect();
+                        bound(&discs, &alone, (&values, &phase), linear.units[index])
+                    }),
                     band: (!variants.is_empty()).then(|| band(&values, &phase, &variants, index)),
                     measured: measured.as_ref().map(|found| found[output][input].clone()),
                     phase,
@@ -170,6 +188,12 @@ fn answers(members: &[MemberSystem], places: &[Z]) -> Vec<Vec<Z>> {
         sum
     };
     places.iter().map(at).collect()
+}
+
+/// `[place][member]`, column-major over outputs and inputs; none at a place where nothing is proven, and none at all of a model without margins.
+fn enclosed(linear: &Linearisation, places: &[Z]) -> Option<Vec<Option<Vec<DMatrix<Disc>>>>> {
+    let at = |&z: &Z| linear.enclosed.iter().map(|member| member.at(z)).collect();
+    (!linear.enclosed.is_empty()).then(|| places.iter().map(at).collect())
 }
 
 fn band(nominal: &[Z], phase: &[f64], variants: &[Vec<Vec<Z>>], index: usize) -> ResponseBand {

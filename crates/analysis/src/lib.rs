@@ -15,6 +15,7 @@
 //! Everything starts from [`StepMap`], the model's one-step map with exact derivatives, which is read off
 //! [`StepProgram`](intervalid_deploy::StepProgram) as exports are. Nothing here knows of files or the terminal.
 
+mod certified;
 mod correlation;
 mod error;
 mod excitation;
@@ -39,6 +40,7 @@ mod views;
 mod width;
 mod width_groups;
 
+pub use certified::ResponseBound;
 pub use correlation::{NORMAL_95, bartlett, centred, correlation};
 pub use error::{AnalysisError, Result};
 pub use excitation::{Excitation, excitation};

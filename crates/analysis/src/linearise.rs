@@ -1,10 +1,11 @@
 //! A model as a linear system around a point.
 
-use intervalid_data::Channel;
+use intervalid_data::{Channel, Scale};
 use intervalid_model::{Model, ModelKind};
 use nalgebra::DMatrix;
 use serde::Serialize;
 
+use crate::certified::EnclosedSystem;
 use crate::error::Result;
 use crate::linear_system::{LinearSystem, MemberSystem, Place, PoleView};
 use crate::operating_point::{OperatingPoint, PointRequest};
@@ -28,7 +29,7 @@ pub type Rows = Vec<Vec<f64>>;
 ///
 /// **What it is not.** Valid far from the point. Off a steady state the linear system does not say that the point itself moves, by
 /// [`OperatingPoint::drift`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Linearisation {
     /// Which model.
     pub model: ModelKind,
@@ -67,6 +68,12 @@ pub struct Linearisation {
     /// Draws inside the margins, each of all members.
     #[serde(skip)]
     pub(crate) draws: Vec<Vec<MemberSystem>>,
+    /// All that the margins allow, of every member; none where there are no margins and one member.
+    #[serde(skip)]
+    pub(crate) enclosed: Vec<EnclosedSystem>,
+    /// Physical units of one normalised unit of a response, column-major over outputs and inputs.
+    #[serde(skip)]
+    pub(crate) units: Vec<f64>,
 }
 
 /// One input to one output.
@@ -164,7 +171,6 @@ impl Linearisation {
             inputs: map.input_channels(),
             outputs: map.output_channels(),
             states: map.state_names(),
-            operating_point: point,
             a: rows(&whole.a),
             b: rows(&whole.b),
             c: rows(&whole.c),
@@ -173,6 +179,12 @@ impl Linearisation {
             poles,
             channels: Vec::new(),
             intervals,
+            enclosed: match map.has_margins() || systems.len() > 1 {
+                true => EnclosedSystem::members(map, &point),
+                false => Vec::new(),
+            },
+            units: units(map),
+            operating_point: point,
             systems,
             draws,
         };
@@ -275,6 +287,17 @@ pub(crate) fn member_systems(map: &StepMap, point: &OperatingPoint) -> Vec<Membe
         }
     };
     (0..map.members.len()).map(of_member).collect()
+}
+
+fn units(map: &StepMap) -> Vec<f64> {
+    let outputs = map.output_scales();
+    let of_input = |input: Scale| {
+        outputs
+            .iter()
+            .map(move |output| output.std / input.std)
+            .collect::<Vec<_>>()
+    };
+    map.input_scales().into_iter().flat_map(of_input).collect()
 }
 
 pub(crate) fn is_stable(members: &[MemberSystem]) -> Result<bool> {

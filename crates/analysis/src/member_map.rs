@@ -3,7 +3,7 @@
 use intervalid_deploy::{Base, MapPlan, Member, StateSpaceMember};
 use nalgebra::{DMatrix, DVector};
 
-use crate::jet::Jet;
+use crate::jet::{Entry, Jet};
 use crate::step_map::{Layout, Pick};
 
 /// What a member computes from its memory.
@@ -11,50 +11,50 @@ use crate::step_map::{Layout, Pick};
 /// The variables of a step are z = [remembered inputs u(k-1) …; own states; inputs now u(k)]. The own states of networks are past
 /// outputs y(k-1) …, then h and c of each cell; of a state-space model its states.
 #[derive(Clone, Debug)]
-pub(crate) enum MemberMap {
-    Network(NetworkMap),
-    StateSpace(Box<StateSpaceMap>),
+pub(crate) enum MemberMap<T: Entry = f64> {
+    Network(NetworkMap<T>),
+    StateSpace(Box<StateSpaceMap<T>>),
 }
 
 /// What a step gives, each with derivatives with respect to z.
 #[derive(Clone, Debug)]
-pub(crate) struct MemberStep {
-    pub(crate) output: Jet,
-    pub(crate) next: Jet,
+pub(crate) struct MemberStep<T: Entry = f64> {
+    pub(crate) output: Jet<T>,
+    pub(crate) next: Jet<T>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct NetworkMap {
+pub(crate) struct NetworkMap<T: Entry = f64> {
     base: Base,
-    layers: Vec<Layer>,
-    linear: Option<DMatrix<f64>>,
+    layers: Vec<Layer<T>>,
+    linear: Option<DMatrix<T>>,
 }
 
 #[derive(Clone, Debug)]
-struct Layer {
-    weight: DMatrix<f64>,
+struct Layer<T: Entry = f64> {
+    weight: DMatrix<T>,
     /// Of a cell.
-    recurrent: Option<DMatrix<f64>>,
-    bias: DMatrix<f64>,
+    recurrent: Option<DMatrix<T>>,
+    bias: DMatrix<T>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct StateSpaceMap {
-    state: Map,
-    output: Map,
-    observer: DMatrix<f64>,
+pub(crate) struct StateSpaceMap<T: Entry = f64> {
+    state: Map<T>,
+    output: Map<T>,
+    observer: DMatrix<T>,
 }
 
 /// L·z + b + W₂·tanh(W₁·z + b₁)
 #[derive(Clone, Debug)]
-struct Map {
-    linear: DMatrix<f64>,
-    bias: DMatrix<f64>,
-    units: Option<[DMatrix<f64>; 3]>,
+struct Map<T: Entry = f64> {
+    linear: DMatrix<T>,
+    bias: DMatrix<T>,
+    units: Option<[DMatrix<T>; 3]>,
 }
 
-impl Map {
-    fn new(plan: &MapPlan, pick: &mut Pick<'_>) -> Self {
+impl<T: Entry> Map<T> {
+    fn new(plan: &MapPlan, pick: &mut Pick<'_, T>) -> Self {
         Self {
             linear: pick(&plan.linear),
             bias: pick(&plan.bias),
@@ -65,7 +65,7 @@ impl Map {
         }
     }
 
-    fn apply(&self, z: &Jet) -> Jet {
+    fn apply(&self, z: &Jet<T>) -> Jet<T> {
         let sum = z.affine(&self.linear, &self.bias);
         match &self.units {
             None => sum,
@@ -74,8 +74,8 @@ impl Map {
     }
 }
 
-impl NetworkMap {
-    pub(crate) fn new(base: Base, member: &Member, pick: &mut Pick<'_>) -> Self {
+impl<T: Entry> NetworkMap<T> {
+    pub(crate) fn new(base: Base, member: &Member, pick: &mut Pick<'_, T>) -> Self {
         let mut layers = Vec::new();
         for layer in &member.layers {
             layers.push(Layer {
@@ -92,7 +92,7 @@ impl NetworkMap {
     }
 
     /// A linear model: a read-out alone.
-    pub(crate) fn linear(weight: DMatrix<f64>, bias: DMatrix<f64>) -> Self {
+    pub(crate) fn linear(weight: DMatrix<T>, bias: DMatrix<T>) -> Self {
         Self {
             base: Base::Zero,
             layers: vec![Layer {
@@ -104,7 +104,7 @@ impl NetworkMap {
         }
     }
 
-    fn step(&self, layout: &Layout, z: &Jet) -> MemberStep {
+    fn step(&self, layout: &Layout, z: &Jet<T>) -> MemberStep<T> {
         let outputs = layout.outputs;
         let own = layout.own(z);
         let past = own.rows(0..layout.output_lags);
@@ -147,8 +147,8 @@ impl NetworkMap {
     }
 }
 
-impl StateSpaceMap {
-    pub(crate) fn new(member: &StateSpaceMember, pick: &mut Pick<'_>) -> Self {
+impl<T: Entry> StateSpaceMap<T> {
+    pub(crate) fn new(member: &StateSpaceMember, pick: &mut Pick<'_, T>) -> Self {
         Self {
             state: Map::new(&member.state, pick),
             output: Map::new(&member.output, pick),
@@ -157,7 +157,7 @@ impl StateSpaceMap {
     }
 
     /// `held` are outputs that the observer compares with; without them the model runs freely.
-    fn step(&self, layout: &Layout, z: &Jet, held: Option<&DVector<f64>>) -> MemberStep {
+    fn step(&self, layout: &Layout, z: &Jet<T>, held: Option<&DVector<T>>) -> MemberStep<T> {
         let taps = layout.taps(z);
         let (now, before) = (taps.rows(0..layout.inputs), taps.rows(layout.inputs..2 * layout.inputs));
         let past = Jet::stack(&[&layout.own(z), &before]);
@@ -166,7 +166,7 @@ impl StateSpaceMap {
             let mut measured = self.output.apply(&past);
             let predicted = measured.clone();
             measured.value.copy_from(held);
-            measured.slope.fill(0.0);
+            measured.slope.fill(T::ZERO);
             next = next.plus(&measured.minus(&predicted).times(&self.observer));
         }
         MemberStep {
@@ -176,9 +176,9 @@ impl StateSpaceMap {
     }
 }
 
-impl MemberMap {
+impl<T: Entry> MemberMap<T> {
     /// The free step from z.
-    pub(crate) fn step(&self, layout: &Layout, z: &Jet) -> MemberStep {
+    pub(crate) fn step(&self, layout: &Layout, z: &Jet<T>) -> MemberStep<T> {
         match self {
             Self::Network(network) => network.step(layout, z),
             Self::StateSpace(map) => map.step(layout, z, None),
@@ -186,14 +186,14 @@ impl MemberMap {
     }
 
     /// The step of a model whose outputs are measured, and held at these values.
-    pub(crate) fn held_step(&self, layout: &Layout, z: &Jet, outputs: &DVector<f64>) -> MemberStep {
+    pub(crate) fn held_step(&self, layout: &Layout, z: &Jet<T>, outputs: &DVector<T>) -> MemberStep<T> {
         match self {
             Self::StateSpace(map) => map.step(layout, z, Some(outputs)),
             Self::Network(network) => {
                 let mut step = network.step(layout, z);
                 for entry in 0..layout.output_lags {
                     step.next.value[entry] = outputs[entry % layout.outputs];
-                    step.next.slope.row_mut(entry).fill(0.0);
+                    step.next.slope.row_mut(entry).fill(T::ZERO);
                 }
                 step
             }

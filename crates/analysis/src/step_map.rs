@@ -2,17 +2,18 @@
 
 use intervalid_data::{Channel, Scale};
 use intervalid_deploy::{Body, Bounded, StepProgram};
+use intervalid_interval::Enclosure;
 use intervalid_model::{Model, ModelKind};
 use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
-use crate::jet::Jet;
+use crate::jet::{Entry, Jet};
 use crate::member_map::{MemberMap, MemberStep, NetworkMap, StateSpaceMap};
 
 /// Chooses the parameters of a map between their bounds.
-pub(crate) type Pick<'a> = dyn FnMut(&Bounded) -> DMatrix<f64> + 'a;
+pub(crate) type Pick<'a, T = f64> = dyn FnMut(&Bounded) -> DMatrix<T> + 'a;
 
 /// Where the parts of z = [u(k-1), …, u(k-m); own states; u(k)] stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +36,12 @@ impl Layout {
         self.remembered * self.inputs
     }
 
-    pub(crate) fn own(&self, z: &Jet) -> Jet {
+    pub(crate) fn own<T: Entry>(&self, z: &Jet<T>) -> Jet<T> {
         z.rows(self.shared()..self.shared() + self.own)
     }
 
     /// u(k-n_d), …, newest first, as the regressor holds them.
-    pub(crate) fn taps(&self, z: &Jet) -> Jet {
+    pub(crate) fn taps<T: Entry>(&self, z: &Jet<T>) -> Jet<T> {
         let now = z.rows(self.shared() + self.own..self.shared() + self.own + self.inputs);
         let all = Jet::stack(&[&now, &z.rows(0..self.shared())]);
         all.rows(self.dead_time * self.inputs..all.value.len())
@@ -81,22 +82,7 @@ impl StepMap {
 
     fn read(program: StepProgram, pick: &mut Pick<'_>) -> Self {
         let (inputs, outputs) = (program.inputs.len(), program.outputs.len());
-        let members: Vec<MemberMap> = match &program.body {
-            Body::Linear(linear) => {
-                let weight = DMatrix::from_row_slice(outputs, program.regressor_len(), &linear.weight);
-                let bias = DMatrix::from_column_slice(outputs, 1, &linear.bias);
-                let map = NetworkMap::linear(weight, bias);
-                vec![MemberMap::Network(map)]
-            }
-            Body::Networks(networks) => {
-                let map = |member| MemberMap::Network(NetworkMap::new(networks.base, member, pick));
-                networks.members.iter().map(map).collect()
-            }
-            Body::StateSpace(plan) => {
-                let map = |member| MemberMap::StateSpace(Box::new(StateSpaceMap::new(member, pick)));
-                plan.members.iter().map(map).collect()
-            }
-        };
+        let members = members(&program, pick);
         Self {
             layout: Layout {
                 inputs,
@@ -170,6 +156,20 @@ impl StepMap {
         self.members[member].step(&self.layout, &Jet::variables(z))
     }
 
+    /// Every step of the members, each from its z, that parameters between their bounds can make, with its derivatives.
+    pub(crate) fn enclosed_derivatives(&self, z: &[DVector<f64>]) -> Vec<MemberStep<Enclosure>> {
+        let mut between = |bounded: &Bounded| {
+            let bounds = bounded.lower.iter().zip(&bounded.upper);
+            let sets = bounds.map(|(&lower, &upper)| Enclosure::from_bounds(lower, upper).unwrap_or(Enclosure::ENTIRE));
+            DMatrix::from_row_iterator(bounded.rows, bounded.columns, sets)
+        };
+        let members = members(&self.program, &mut between);
+        let step = |(member, z): (&MemberMap<Enclosure>, &DVector<f64>)| {
+            member.step(&self.layout, &Jet::variables(z.map(Enclosure::point)))
+        };
+        members.iter().zip(z).map(step).collect()
+    }
+
     /// The free run of every member from its states at rest: normalised `[member][step][output]`. `inputs` are those of each step.
     pub(crate) fn run(&self, rest: (&[f64], &[DVector<f64>]), inputs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
         let (constant, own) = rest;
@@ -224,6 +224,28 @@ impl StepMap {
     /// Physical units of one normalised unit of each state of a member; 1 of hidden states.
     pub(crate) fn own_units(&self) -> Vec<f64> {
         (0..self.layout.own).map(|state| self.program.own_unit(state)).collect()
+    }
+}
+
+/// The members of a program, of numbers or of sets of them.
+fn members<T: Entry>(program: &StepProgram, pick: &mut Pick<'_, T>) -> Vec<MemberMap<T>> {
+    let outputs = program.outputs.len();
+    match &program.body {
+        Body::Linear(linear) => {
+            let points = |values: &[f64]| -> Vec<T> { values.iter().map(|&value| T::point(value)).collect() };
+            let weight = DMatrix::from_row_slice(outputs, program.regressor_len(), &points(&linear.weight));
+            let bias = DMatrix::from_column_slice(outputs, 1, &points(&linear.bias));
+            let map = NetworkMap::linear(weight, bias);
+            vec![MemberMap::Network(map)]
+        }
+        Body::Networks(networks) => {
+            let map = |member| MemberMap::Network(NetworkMap::new(networks.base, member, pick));
+            networks.members.iter().map(map).collect()
+        }
+        Body::StateSpace(plan) => {
+            let map = |member| MemberMap::StateSpace(Box::new(StateSpaceMap::new(member, pick)));
+            plan.members.iter().map(map).collect()
+        }
     }
 }
 

@@ -36,7 +36,7 @@ impl Bars {
 impl Bars {
     /// The bar of a search.
     pub(crate) fn add_search(&self) -> Bar {
-        let style = ProgressStyle::with_template("{msg:18} {bar:30} {percent:>3} % {elapsed}");
+        let style = ProgressStyle::with_template("{msg:18} {bar:30} {percent:>3} % after {elapsed}");
         let bar = ProgressBar::new(1000).with_message("looking");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Bar(self.0.add(bar))

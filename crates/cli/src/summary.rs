@@ -47,13 +47,18 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
             None => output.story(format_args!("\nThere is no {name}."))?,
         }
     }
+    if parts.iter().any(|(_, evaluation)| evaluation.is_some()) {
+        formulas(output)?;
+    }
     let of_test = result.levels.iter();
     let of_test = of_test.filter_map(|level| Some((level.coverage, level.test.as_ref()?)));
     levels(of_test, output)?;
     if let Some(Extrapolation { share, width_ratio }) = result.extrapolation.filter(|found| found.share > 0.0) {
-        let width = width_ratio.map_or_else(String::new, |ratio| {
-            format!("; the band is {ratio:.2} times as wide there")
-        });
+        let width = match width_ratio {
+            Some(ratio) if (ratio - 1.0).abs() >= NOTICEABLE => format!("; the band is {ratio:.2} times as wide there"),
+            Some(_) => "; the band is as wide there as elsewhere".to_owned(),
+            None => String::new(),
+        };
         output.story(format_args!(
             "{} of the test samples lie outside the region of the training data{width}.",
             percent(share)
@@ -66,6 +71,9 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
     ))?;
     Ok(())
 }
+
+/// Widths that differ by less are called equal.
+const NOTICEABLE: f64 = 0.01;
 
 /// Bands of further coverages, a row per coverage and output; nothing where there are none.
 pub(crate) fn levels<'a>(levels: impl Iterator<Item = (f64, &'a Evaluation)>, output: &Output) -> Result<(), Failure> {
@@ -170,10 +178,14 @@ pub(crate) fn metrics(
     if let Some(together) = together_reading(evaluation, coverage, interface.is_together(), independent) {
         output.story(together)?;
     }
-    output.story(format_args!(
-        "CWC = PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))) as shares, score = interval score; less is better."
-    ))?;
     Ok(())
+}
+
+/// What the columns of [`metrics`] are, once below all tables of a command.
+pub(crate) fn formulas(output: &Output) -> Result<(), Failure> {
+    Ok(output.story(format_args!(
+        "CWC = PINAW·(1 + [PICP < asked]·e^(-{CWC_ETA}·(PICP - asked))) as shares, score = interval score; less is better."
+    ))?)
 }
 
 fn row(name: String, metrics: &Metrics, coverage: f64) -> Vec<String> {

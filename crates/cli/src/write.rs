@@ -93,6 +93,26 @@ pub(crate) fn refuse_file(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Extensions of files that programs open as something else than text.
+const NO_TEXT: [&str; 14] = [
+    "xlsx", "xlsm", "xls", "ods", "mat", "parquet", "npz", "npy", "h5", "json", "html", "pdf", "png", "svg",
+];
+
+/// Refuses a name that says something else than the CSV text that is to be written there.
+pub(crate) fn refuse_other_than_csv(option: &str, target: &Path) -> Result<(), Failure> {
+    let extension = target.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match NO_TEXT.contains(&extension.as_str()) {
+        false => Ok(()),
+        true => {
+            let found = anyhow!(
+                "{option} {}: CSV is written, expected a file NAME.csv",
+                target.display()
+            );
+            Err(Failure::input(found).with_hint("spreadsheets open CSV files"))
+        }
+    }
+}
+
 /// What results are made from must not be replaced by them; `option` is what the user named `target` with.
 pub(crate) fn refuse_replacing<'a>(
     option: &str,

@@ -173,6 +173,7 @@ impl BandPlot {
                 },
                 height,
                 right: 0.0,
+                equal: false,
             });
         }
         let page = Page {

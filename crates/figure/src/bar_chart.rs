@@ -93,6 +93,7 @@ impl BarChart {
             },
             height,
             right: 0.0,
+            equal: false,
         };
         let page = Page {
             title: &self.title,

@@ -148,6 +148,7 @@ impl BoxPlot {
                 },
                 height,
                 right: 0.0,
+                equal: false,
             });
         }
         let page = Page {

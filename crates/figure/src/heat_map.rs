@@ -148,6 +148,7 @@ impl HeatMapGrid {
             },
             height,
             right: bar.room(),
+            equal: false,
         };
         let page = Page {
             title: &self.title,

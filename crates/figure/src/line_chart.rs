@@ -79,6 +79,8 @@ pub struct LinePanel {
     pub x_log: bool,
     /// Vertical range; `None` shows all values.
     pub y_range: Option<(f64, f64)>,
+    /// Whether one unit is as long across as it is upwards: a circle is a circle. For linear axes.
+    pub equal: bool,
 }
 
 /// One curve.
@@ -165,7 +167,12 @@ impl LineChart {
         let colours = style.theme.colours();
         let single = self.panels.len() == 1;
         let width = style.width_or(if single { 760.0 } else { 1000.0 })?;
-        let height = style.panel_height_or(if single { 290.0 } else { 200.0 })?;
+        let usual = match (single, self.panels.iter().any(|panel| panel.equal)) {
+            (true, true) => 420.0,
+            (true, false) => 290.0,
+            (false, _) => 200.0,
+        };
+        let height = style.panel_height_or(usual)?;
         let names = self.names();
         let mut panels = Vec::with_capacity(self.panels.len());
         for panel in &self.panels {
@@ -190,6 +197,7 @@ impl LineChart {
                 },
                 height,
                 right: 0.0,
+                equal: panel.equal,
             });
         }
         let page = Page {

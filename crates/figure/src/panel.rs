@@ -2,7 +2,7 @@
 
 use crate::category_labels::{CategoryLabels, TICK_SIZE, stride};
 use crate::font::{LINE_HEIGHT, Weight, middle_to_baseline, shorten, text_width, wrap};
-use crate::scale::Scale;
+use crate::scale::{Scale, Spacing};
 use crate::svg::{Anchor, Canvas, Paint, Rect, Text};
 use crate::theme::Colours;
 use crate::ticks::{Tick, ticks};
@@ -48,9 +48,28 @@ pub(crate) struct Panel {
     pub(crate) height: f64,
     /// Room to the right for what is not an axis, such as a colour bar.
     pub(crate) right: f64,
+    /// Whether one unit is as long across as it is upwards.
+    pub(crate) equal: bool,
 }
 
 impl Panel {
+    /// Widens the axis on which a unit is longer, about its middle. Logarithmic axes and categories have no units to compare.
+    fn with_equal_units(mut self, frame: Rect) -> Self {
+        let (Horizontal::Numeric { scale: across, .. }, Vertical::Numeric { scale: upwards, .. }) =
+            (&mut self.horizontal, &mut self.vertical)
+        else {
+            return self;
+        };
+        if across.spacing == Spacing::Linear && upwards.spacing == Spacing::Linear {
+            let unit = ((across.high - across.low) / frame.width).max((upwards.high - upwards.low) / frame.height);
+            for (scale, length) in [(across, frame.width), (upwards, frame.height)] {
+                let middle = 0.5 * (scale.low + scale.high);
+                (scale.low, scale.high) = (middle - 0.5 * unit * length, middle + 0.5 * unit * length);
+            }
+        }
+        self
+    }
+
     fn vertical_ticks(&self) -> Vec<Tick> {
         match &self.vertical {
             Vertical::Numeric { scale, .. } => ticks(scale, (self.height / 38.0) as usize),
@@ -147,6 +166,14 @@ impl Panel {
 
     /// Puts the panel where its frame is.
     pub(crate) fn place(self, frame: Rect) -> Placed {
+        let placed = match self.equal {
+            true => self.with_equal_units(frame),
+            false => self,
+        };
+        placed.placed(frame)
+    }
+
+    fn placed(self, frame: Rect) -> Placed {
         let horizontal_ticks = match &self.horizontal {
             Horizontal::Numeric { scale, .. } => spaced_ticks(scale, frame.width),
             Horizontal::Categories { .. } => Vec::new(),

@@ -115,6 +115,7 @@ fn start(model: usize) -> anyhow::Result<Process> {
         name: "plant".to_owned(),
         precision: None,
         jacobian: false,
+        monitor: None,
     };
     let code = c_code(&StepProgram::new(&stepwise()?[model])?, &options)?;
     let folder = tempfile::tempdir()?;

@@ -37,6 +37,7 @@ pub(crate) fn use_model(model: &Model) -> anyhow::Result<()> {
             name: "model".to_owned(),
             precision: None,
             jacobian: true,
+            monitor: None,
         },
     )?;
     simulated?;

@@ -49,8 +49,8 @@ pub use band::metrics::{
     coverage_by_horizon, cwc, evaluate, rolling_coverage,
 };
 pub use band::monitor::{
-    DriftKind, Health, Monitor, MonitorConfig, MonitorReport, MonitorSample, MonitorState, OutputHealth, TestHealth,
-    Tests, TrendPoint,
+    CoverageTest, DriftKind, Health, Monitor, MonitorConfig, MonitorReport, MonitorSample, MonitorState, OutputHealth,
+    TestHealth, Tests, TrendPoint,
 };
 pub use band::prediction::Band;
 pub use config::{

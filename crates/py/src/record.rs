@@ -209,6 +209,22 @@ impl Record {
         self.dataset.warnings().iter().map(ToString::to_string).collect()
     }
 
+    /// Whether spikes were clipped or samples thinned out; gaps that were filled do not show.
+    #[getter]
+    fn is_prepared(&self) -> bool {
+        let done = self.dataset.preparation();
+        done.decimate.is_some() || !done.clip_spikes.is_none()
+    }
+
+    /// The same record after preparation, of which a record that has no gaps needs no filling.
+    fn prepared(&self, prepare: Prepare) -> PyResult<Self> {
+        let bare = (*self.dataset).clone().with_preparation(Preparation::default());
+        Ok(Self {
+            dataset: Arc::new(preparation(Some(prepare))?.apply(bare).map_err(error::data)?),
+            known: self.known,
+        })
+    }
+
     /// When the first sample of an experiment was taken, and where in its file it is, where known.
     fn start(&self, experiment: usize) -> (Option<String>, Option<u64>) {
         let Some(experiment) = self.dataset.experiments().get(experiment) else {

@@ -64,3 +64,11 @@ def test_models_are_exported(fitted: iv.IntervalNODE, tmp_path: pathlib.Path) ->
         fitted.export(tmp_path / "other.c", fmi=2)
     with pytest.raises(iv.errors.OptionError, match="cannot run step by step"):
         iv.BayesianNODE(epochs=1, hidden=(3,)).fit(iv.load_data("hair-dryer")[:300]).export(tmp_path / "b.c")
+
+
+def test_licences_are_where_a_package_keeps_them() -> None:
+    from importlib.metadata import files
+
+    found = [str(file) for file in files("intervalid") or [] if "LICENSE" in str(file)]
+    assert len(found) == 2, found
+    assert all(".dist-info/licenses/" in name for name in found), found

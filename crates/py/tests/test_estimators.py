@@ -183,6 +183,7 @@ def test_refitting_forgets_the_fit_before(dryer: iv.Record) -> None:
 
 def test_every_setting_of_the_library_is_a_parameter() -> None:
     from intervalid import _intervalid
+    from intervalid._parameters import PREPARATION
 
     known = set(_intervalid.defaults({"model": "inode"})) | {
         "patience", "margin_epochs", "margin_batch", "margin_schedule"
@@ -191,6 +192,6 @@ def test_every_setting_of_the_library_is_a_parameter() -> None:
     for estimator in ESTIMATORS.values():
         names = set(estimator._parameters())
         offered |= names
-        besides = {"split", "calibrate", "n_jobs", "verbose", "callbacks", "random_state", "output_range", "detrend"}
+        besides = {"split", "calibrate", "n_jobs", "verbose", "callbacks", "random_state", "output_range", "detrend", *PREPARATION}
         assert names - besides <= known
     assert known - offered == {"model"}

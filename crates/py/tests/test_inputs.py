@@ -160,6 +160,24 @@ def test_a_time_series_needs_no_inputs() -> None:
     assert model.metrics(None, y)["n"] == 299
     record = iv.Record(None, y)
     assert len(model.predict(record)) == 300
+    # A forecast: what comes after the samples that are known, by the model's own equation.
+    model = iv.ARX(lags=(0, 0, 2), initial="measured").fit(None, y)
+    band = model.predict(None, y0=y, samples=50)
+    assert (len(band), band.known) == (350, 300)
+    (term,), bias = model.coef_, model.linear_["equations"][0]["constant"]
+    expected = list(y[-2:])
+    for _ in range(50):
+        expected.append(term @ expected[:-3:-1] + bias)
+    np.testing.assert_allclose(band.mean[300:], expected[2:], rtol=1e-9, atol=1e-9)
+    assert [len(one) for one in model.predict(None, y0=[y[:20], y[:40]], samples=5)] == [25, 45]
+    for given, error, message in (
+        ({"y0": y}, iv.errors.OptionError, "samples = None"),
+        ({"samples": 5}, iv.errors.InitialOutputsError, "needs y0"),
+    ):
+        with pytest.raises(error, match=message):
+            model.predict(None, **given)
+    with pytest.raises(iv.errors.OptionError, match="u says how many"):
+        model.predict(record, samples=5)
 
 
 def test_records_bring_their_own_start(dryer: iv.Record) -> None:

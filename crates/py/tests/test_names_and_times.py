@@ -135,6 +135,9 @@ def test_transposed_arrays_are_recognised() -> None:
         iv.ARX(lags=(1, 0, 1)).fit(U.T, Y)
     with pytest.raises(iv.errors.ShapeError, match=r"y has 1 sample of 300 channels"):
         iv.ARX(lags=(1, 0, 1)).fit(U, Y[:, :1].T)
+    model = iv.ARX(lags=(1, 0, 1)).fit(U, Y)
+    with pytest.raises(iv.errors.ShapeError, match=r"u has 2 samples of 300 channels: .*Give u\.T"):
+        model.predict(U.T, y0=Y[:1])
 
 
 def test_random_state_is_the_seed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pytest
 
@@ -159,3 +160,30 @@ def test_a_notebook_shows_the_band_and_its_first_rows(dryer: iv.Record, fitted: 
     assert several._repr_html_().count("<svg") == 2
     # A run without finite bounds has no drawing, and no error.
     assert "<svg" not in band[:1]._repr_html_()
+
+
+def of_arrays(model: iv.ARX, u: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> iv.Prediction:
+    """The type checker refuses a function that returns Any: these are about it as much as about the numbers."""
+    return model.predict(u, y0=y[:3])
+
+
+def of_lists(model: iv.ARX, u: list[npt.NDArray[np.float64]], y: list[npt.NDArray[np.float64]]) -> list[iv.Prediction]:
+    return model.predict(u, y0=[one[:3] for one in y])
+
+
+def a_row(band: iv.Prediction) -> iv.Sample:
+    return band[7]
+
+
+def a_stretch(band: iv.Prediction) -> iv.Prediction:
+    return band[5:20]["y"]
+
+
+def test_predictions_are_typed(dryer: iv.Record) -> None:
+    u, y = dryer.u, dryer.y
+    model = iv.ARX(lags=(2, 2, 3)).fit(u[:500], y[:500])
+    one = of_arrays(model, u[500:], y[500:])
+    several = of_lists(model, [u[500:700], u[700:]], [y[500:700], y[700:]])
+    assert isinstance(one, iv.Prediction) and [len(band) for band in several] == [200, 300]
+    assert isinstance(a_row(one), iv.Sample) and len(a_stretch(one)) == 15
+    assert isinstance(model.predict(list(u[500:]), y0=y[500:503]), iv.Prediction)

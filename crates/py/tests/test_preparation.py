@@ -90,3 +90,60 @@ def test_arrays_are_prepared_by_a_record() -> None:
     assert len(record) == 100 and np.isfinite(record.y).all()
     with pytest.raises(iv.errors.NonFiniteError):
         iv.Record(u[:, 0], level)
+
+
+def test_an_estimator_prepares_what_it_is_given(tmp_path: pathlib.Path) -> None:
+    path = messy(tmp_path)
+    # As it was measured: nothing is done to it yet, but for the gap that no file reader lets pass.
+    u, y = two_by_two(400, 3)
+    level = y[:, 0] + 0.02 * np.arange(400)
+    level[150] = 500.0
+    level[40:42] = np.nan
+    valve = np.array([float(f"{value:.6f}") for value in u[:, 0]])
+    level = np.array([float(f"{value:.6f}") for value in level])
+    settings: dict[str, Any] = {"lags": (1, 0, 1), "detrend": ["y"]}
+    with pytest.warns(UserWarning):
+        model = iv.ARX(fill_gaps=2, clip_spikes={"y": 8}, decimate=2, **settings).fit(valve, level)
+    expected = iv.ARX(lags=(1, 0, 1), detrend=["level"]).fit(load(path))
+    assert np.allclose(model.coef_, expected.coef_, rtol=1e-12)
+    assert model.result_["test"]["rmse"] == pytest.approx(expected.result_["test"]["rmse"], rel=1e-12)
+
+    # Later data come as they are measured, too, as arrays and as records.
+    metrics = model.metrics(valve, level)
+    assert metrics["n"] == expected.metrics(load(path))["n"] == 199
+    assert metrics["rmse"] == pytest.approx(expected.metrics(load(path))["rmse"], rel=1e-12)
+    ahead = model.predict_ahead(valve, level, horizon=1)
+    assert len(ahead) == 200
+    whole = iv.Record(valve, np.nan_to_num(level, nan=1.0), sample_time=0.5)
+    with pytest.warns(UserWarning):
+        band = model.predict(whole)
+    assert len(band) == 200
+    with pytest.raises(iv.errors.ShapeError, match="give predict a Record"):
+        model.predict(valve, y0=level[:10])
+    assert "decimate=2" in repr(model)
+
+
+def test_spikes_of_inputs_are_clipped_in_plans() -> None:
+    u, y = two_by_two(400, 3)
+    valve, level = u[:, 0].copy(), y[:, 0]
+    with pytest.warns(UserWarning):
+        model = iv.ARX(lags=(1, 0, 1), clip_spikes={"u": 8}).fit(valve, level)
+    clean = model.predict(valve, y0=level[:1])
+    valve[200] = 1e4
+    spiky = model.predict(valve, y0=level[:1])
+    assert np.allclose(spiky.mean[210:], clean.mean[210:], atol=0.2)
+    assert np.allclose(spiky.mean[:190], clean.mean[:190])
+    # A start is what was measured: nothing is clipped from it.
+    assert spiky.mean[0] == level[0]
+
+
+def test_a_record_prepared_otherwise_is_refused() -> None:
+    u, y = two_by_two(400, 3)
+    with pytest.warns(UserWarning):
+        model = iv.ARX(lags=(1, 0, 1), decimate=2).fit(u[:, 0], y[:, 0])
+    with pytest.warns(UserWarning):
+        other = iv.Record(u[:, 0], y[:, 0], decimate=4)
+    with pytest.raises(iv.errors.ChannelsError, match="not prepared as the model's own"):
+        model.metrics(other)
+    with pytest.raises(iv.errors.OptionError, match="decimate is 1"):
+        iv.ARX(decimate=1).fit(u[:, 0], y[:, 0])

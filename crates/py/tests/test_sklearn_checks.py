@@ -23,7 +23,7 @@ class Started(iv.Estimator):
         self.start_ = np.asarray(y, dtype=np.float64)[: self.initial_outputs_]
         return self
 
-    def predict(self, u: Any, y0: Any = None, *, coverage: Any = None) -> Any:
+    def predict(self, u: Any, y0: Any = None, *, coverage: Any = None, samples: Any = None) -> Any:
         return super().predict(u, y0=getattr(self, "start_", None)).mean
 
 

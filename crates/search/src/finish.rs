@@ -25,7 +25,7 @@ pub(crate) fn finish_linear(
     // The candidate was judged by models of the first divisions; the others size the band.
     let more: Vec<usize> = (chosen.models.len()..folds.folds.len()).collect();
     let of_more = map_parallel(&more, budget.threads, |&fold| -> Result<_> {
-        let narx = fit_linear(folds, &folds.folds[fold].rest, config, chosen.lags, chosen.fit)?;
+        let narx = fit_linear(folds, &folds.folds[fold].rest, config, chosen.way())?;
         let errors = held_out_errors(&narx, folds, fold, config)?;
         Ok((narx, errors))
     });
@@ -35,7 +35,7 @@ pub(crate) fn finish_linear(
         .cloned()
         .zip(chosen.errors.iter().cloned().map(Some));
     let fitted = judged.map(Ok).chain(of_more);
-    let mut members = vec![fit_linear(folds, &folds.all, config, chosen.lags, chosen.fit)?.to_arx()];
+    let mut members = vec![fit_linear(folds, &folds.all, config, chosen.way())?.to_arx()];
     let interface = ModelInterface::new(folds.dataset, folds.normaliser.clone());
     let outputs = folds.dataset.outputs().len();
     let mut scores = vec![Vec::new(); outputs];

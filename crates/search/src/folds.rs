@@ -160,6 +160,15 @@ impl<'a> Folds<'a> {
         Ok(folds)
     }
 
+    /// The same in other units: those that a model has which was fitted before.
+    pub(crate) fn in_units(self, normaliser: Normaliser) -> Self {
+        Self {
+            scaled: normaliser.scale(self.dataset),
+            normaliser,
+            ..self
+        }
+    }
+
     /// The same blocks, a forward cut and a backward one, or the last experiment left out: few enough for models whose training takes long.
     pub(crate) fn with_two_cuts(mut self) -> Self {
         let experiments = self.experiments();

@@ -11,6 +11,7 @@
 //! | what errors on held-out data are worth | `score` |
 //! | choose, refit, train margins, calibrate | `choice`, `finish` |
 //! | compare the final model with what its candidate promised | `promise` |
+//! | fit a model that was found once more, to later data | `renew` |
 //! | calibrate a model that was not searched | `cross_calibration` |
 //!
 //! All families are judged by free runs over the same samples, which the judged models had not seen, and penalties, steps and epochs
@@ -48,6 +49,7 @@ mod parallel;
 mod promise;
 mod recipe;
 mod recurrent;
+mod renew;
 mod rounds;
 mod score;
 mod search;
@@ -60,4 +62,5 @@ pub use error::{Result, SearchError};
 pub use findings::{Finding, FindingKind, describe_record};
 pub use info::{CandidateInfo, SearchEnd, SearchInfo, SearchOutcome};
 pub use promise::Promise;
+pub use renew::renew;
 pub use search::search;

@@ -32,12 +32,21 @@ pub(crate) enum LinearFit {
 pub(crate) struct LinearCandidate {
     pub(crate) lags: Lags,
     pub(crate) fit: LinearFit,
+    /// Where its fits start; none: at least squares.
+    pub(crate) start: Option<Narx>,
     pub(crate) parameters: usize,
     /// A model of each division, and its errors on what it had not seen.
     pub(crate) models: Vec<Narx>,
     pub(crate) errors: HeldOut,
     pub(crate) score: Score,
     pub(crate) seconds: f64,
+}
+
+impl LinearCandidate {
+    /// How its models are fitted.
+    pub(crate) fn way(&self) -> Way<'_> {
+        (self.lags, self.fit, self.start.as_ref())
+    }
 }
 
 /// Windows of simulation-error fits: long against the memory of most systems, short enough that a bad start heals.
@@ -65,7 +74,7 @@ pub(crate) fn linear_candidates(
         None => good_lags(folds, config, budget)?,
     };
     let fitted = map_parallel(&lags, budget.threads, |&lags| {
-        let found = candidate(folds, config, lags, LinearFit::OneStep, &|_| true);
+        let found = candidate(folds, config, (lags, LinearFit::OneStep, None), &|_| true);
         budget.did(0.0, "linear models");
         if let Ok(Some(found)) = &found {
             budget.judged(found.judged());
@@ -103,7 +112,7 @@ pub(crate) fn with_simulation_fits(
     };
     let fitted = map_parallel(&jobs, budget.threads, |&(lags, fit)| {
         let started = Instant::now();
-        let found = candidate(folds, config, lags, fit, &goes_on);
+        let found = candidate(folds, config, (lags, fit, None), &goes_on);
         if let (Ok(Some(found)), false) = (&found, is_cut.load(Ordering::SeqCst)) {
             budget.judged(found.judged());
         }
@@ -219,15 +228,15 @@ fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
 fn candidate(
     folds: &Folds<'_>,
     config: &SearchConfig,
-    lags: Lags,
-    fit: LinearFit,
+    way: Way<'_>,
     goes_on: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Option<LinearCandidate>> {
+    let (lags, fit, start) = way;
     let started = Instant::now();
     let mut errors = HeldOut::new();
     let mut models = Vec::new();
     for fold in 0..folds.folds.len() {
-        let model = fit_linear_while(folds, &folds.folds[fold].rest, config, (lags, fit), goes_on)?;
+        let model = fit_linear_while(folds, &folds.folds[fold].rest, config, way, goes_on)?;
         let Some(block) = held_out_errors(&model, folds, fold, config)? else {
             return Ok(None);
         };
@@ -241,6 +250,7 @@ fn candidate(
     Ok(Some(LinearCandidate {
         lags,
         fit,
+        start: start.cloned(),
         parameters: models.first().map_or(0, |model| model.theta.len()),
         score: score(&errors, folds.blocks, config.coverage).doubted(disagreement(&elsewhere)),
         models,
@@ -249,15 +259,34 @@ fn candidate(
     }))
 }
 
-/// A linear model of a part.
-pub(crate) fn fit_linear(
+/// A linear model that was found before, fitted once more: to whole runs from where it is, or by least squares, which needs no start; the
+/// better first.
+pub(crate) fn again(
     folds: &Folds<'_>,
-    part: &Part,
     config: &SearchConfig,
-    lags: Lags,
-    fit: LinearFit,
-) -> Result<Narx> {
-    fit_linear_while(folds, part, config, (lags, fit), &|_| true)
+    start: &Narx,
+    budget: &Budget<'_>,
+) -> Result<Vec<LinearCandidate>> {
+    let work = step_work(folds, start.theta.len());
+    let goes_on = |_: f64| budget.did(work, "linear models");
+    let mut found = Vec::new();
+    for way in [
+        (start.lags, LinearFit::WholeRuns, Some(start)),
+        (start.lags, LinearFit::WholeRuns, None),
+        (start.lags, LinearFit::OneStep, None),
+    ] {
+        found.extend(candidate(folds, config, way, &goes_on)?);
+        budget.check()?;
+    }
+    Ok(sorted(found))
+}
+
+/// Lags, what errors are minimised, and from where.
+pub(crate) type Way<'a> = (Lags, LinearFit, Option<&'a Narx>);
+
+/// A linear model of a part.
+pub(crate) fn fit_linear(folds: &Folds<'_>, part: &Part, config: &SearchConfig, way: Way<'_>) -> Result<Narx> {
+    fit_linear_while(folds, part, config, way, &|_| true)
 }
 
 /// The same, its descents ended when `goes_on(work)` says no.
@@ -265,12 +294,16 @@ fn fit_linear_while(
     folds: &Folds<'_>,
     part: &Part,
     config: &SearchConfig,
-    (lags, fit): (Lags, LinearFit),
+    (lags, fit, start): Way<'_>,
     goes_on: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Narx> {
-    let inputs = folds.dataset.inputs().len();
-    let arx = ArxModel::fit(&folds.scaled, part, lags, true)?;
-    let model = Narx::linear(&arx, inputs);
+    let model = match start {
+        Some(start) => start.clone(),
+        None => {
+            let arx = ArxModel::fit(&folds.scaled, part, lags, true)?;
+            Narx::linear(&arx, folds.dataset.inputs().len())
+        }
+    };
     if fit == LinearFit::OneStep {
         return Ok(model);
     }

@@ -330,7 +330,7 @@ fn descent(
         };
     }
     let rest = fold.map_or(&folds.all, |fold| &folds.folds[fold].rest);
-    let linear = fit_linear(folds, rest, config, recipe.lags, LinearFit::OneStep)?;
+    let linear = fit_linear(folds, rest, config, (recipe.lags, LinearFit::OneStep, None))?;
     // Each fold starts elsewhere, so that their mean is one over starts as well.
     let mut model = linear.with_network(&recipe.hidden, seed);
     let judge = |model: &Narx| match fold {

@@ -84,6 +84,7 @@ impl App {
                     name: name.clone(),
                     version: FmiVersion::V2,
                     with_binary: true,
+                    monitor: None,
                 };
                 Ok(Download {
                     name: format!("{name}.fmu"),

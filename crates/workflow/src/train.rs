@@ -9,6 +9,7 @@ use intervalid_search::{
     SearchConfig, SearchEnd, SearchError, SearchInfo, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
 };
 
+use crate::band::BandRequest;
 use crate::error::{Result, WorkflowError};
 use crate::request::FitRequest;
 
@@ -121,6 +122,26 @@ impl Training {
         match self {
             Self::One(info) => info.is_interrupted(),
             Self::Search(record) => record.info.end == SearchEnd::Cancelled,
+        }
+    }
+}
+
+impl Trained {
+    /// A model that was fitted before, of which nothing more is known: to be judged as a fit is.
+    #[must_use]
+    pub fn before(model: Model) -> Self {
+        Self {
+            request: FitRequest::One {
+                config: Box::new(model.config().clone()),
+                calibrate: false,
+                band: BandRequest::default(),
+            },
+            model,
+            training: Training::One(TrainInfo {
+                stages: Vec::new(),
+                history: Vec::new(),
+                duration: Duration::ZERO,
+            }),
         }
     }
 }

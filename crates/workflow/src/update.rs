@@ -1,11 +1,12 @@
 //! A model fitted once more, to old and new data, and judged on new data that it has not seen.
 
+use std::time::Instant;
+
 use intervalid_data::{Dataset, Part, Segment, Split};
 use intervalid_model::{Evaluation, Model, ModelError, TrainInfo, evaluate, refit};
+use intervalid_search::{SearchOptions, renew};
 
-use crate::band::BandRequest;
 use crate::error::Result;
-use crate::request::FitRequest;
 use crate::train::{TrainOptions, Trained, Training};
 
 /// A model fitted once more, beside the old one.
@@ -68,11 +69,11 @@ pub fn update_split(dataset: &Dataset, new_from: usize) -> Split {
     }
 }
 
-/// Fits a model once more from where it is ([`refit`]), to the parts of [`update_split`]; its band is scaled on the validation part where that has
-/// samples enough.
+/// Fits a model once more from where it is ([`renew`] or [`refit`]), to the parts of [`update_split`]; the band of the latter is scaled on the
+/// validation part where that has samples enough.
 ///
 /// # Errors
-/// Those of [`refit`]; if a part is too short.
+/// Those of [`renew`] and [`refit`]; if a part is too short.
 pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainOptions<'_>) -> Result<Update> {
     let split = update_split(dataset, new_from);
     for part in [&split.train, &split.validation, &split.test] {
@@ -90,14 +91,18 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
     let level = trend.as_ref().map(|trend| trend.remove(dataset));
     let level = level.as_ref().unwrap_or(dataset);
     let without = model.clone().with_trend(None)?;
-    let (fitted, info) = refit(&without, level, &split, options.control)?;
+    let (fitted, info, is_calibrated) = fitted_again(&without, level, &split, &options)?;
     let fitted = fitted
         .with_output_ranges(model.interface().output_ranges.clone())?
         .with_trend(trend)?;
-    let fitted = match fitted.recalibrated(dataset, &split.validation, 1.0) {
-        Ok(scaled) => scaled.model,
-        Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. }) => fitted,
-        Err(error) => return Err(error.into()),
+    let scaled = match is_calibrated {
+        true => None,
+        false => Some(fitted.recalibrated(dataset, &split.validation, 1.0)),
+    };
+    let fitted = match scaled {
+        Some(Ok(scaled)) => scaled.model,
+        None | Some(Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. })) => fitted,
+        Some(Err(error)) => return Err(error.into()),
     };
     let fitted = fitted
         .with_region(dataset, &split.train)?
@@ -114,28 +119,46 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
             _ => f64::INFINITY,
         });
     let ratios: Vec<f64> = ratios.collect();
-    let trained = |model: &Model, info: TrainInfo| Trained {
-        request: FitRequest::One {
-            config: Box::new(model.config().clone()),
-            calibrate: false,
-            band: BandRequest::default(),
-        },
-        model: model.clone(),
-        training: Training::One(info),
-    };
-    let untrained = TrainInfo {
-        stages: Vec::new(),
-        history: Vec::new(),
-        duration: std::time::Duration::ZERO,
-    };
     Ok(Update {
-        old: trained(model, untrained),
-        new: trained(&fitted, info),
+        old: Trained::before(model.clone()),
+        new: Trained {
+            training: Training::One(info),
+            ..Trained::before(fitted)
+        },
         split,
         old_test,
         new_test,
         score_ratio: ratios.iter().sum::<f64>() / ratios.len().max(1) as f64,
     })
+}
+
+/// What a search fits, as a search does; anything else by training that goes on. And whether the band is calibrated already.
+fn fitted_again(
+    model: &Model,
+    dataset: &Dataset,
+    split: &Split,
+    options: &TrainOptions<'_>,
+) -> Result<(Model, TrainInfo, bool)> {
+    let started = Instant::now();
+    let search = SearchOptions {
+        threads: options.threads,
+        control: options.control,
+        journal: None,
+    };
+    match renew(model, dataset, split, &search)? {
+        Some(renewed) => {
+            let info = TrainInfo {
+                stages: Vec::new(),
+                history: Vec::new(),
+                duration: started.elapsed(),
+            };
+            Ok((renewed, info, true))
+        }
+        None => {
+            let (fitted, info) = refit(model, dataset, split, options.control)?;
+            Ok((fitted, info, false))
+        }
+    }
 }
 
 #[cfg(test)]

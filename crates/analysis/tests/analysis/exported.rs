@@ -58,6 +58,7 @@ fn c_gives_the_derivatives_of_a_linearisation() {
                 name: "plant".to_owned(),
                 precision: Some(precision),
                 jacobian: true,
+                monitor: None,
             };
             let code = c_code(&StepProgram::new(&model).unwrap(), &options).unwrap();
             let folder = TempDir::new().unwrap();

@@ -102,6 +102,68 @@ fn members_give_a_band_around_the_response() {
     assert!(least[last] < output.y[last] && output.y[last] < most[last]);
 }
 
+/// Every kind of model: what is proven holds the band of draws and members, and without margins it is that band.
+#[test]
+fn what_is_proven_of_a_response_holds_every_draw() {
+    let mut proven = 0;
+    for (name, model) in every_kind() {
+        // Named, since not every barely trained network has a rest.
+        let point = [("valve", 0.4), ("heater", 51.0), ("flow", 0.7), ("temperature", 20.5)];
+        let point = PointRequest {
+            values: point.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        };
+        let linear = Linearisation::new(&model, &point).unwrap();
+        let found = FrequencyResponse::new(&linear, None).unwrap();
+        for channel in &found.channels {
+            assert_eq!(channel.certified.is_some(), channel.band.is_some(), "{name}");
+            let (Some(bound), Some(band)) = (&channel.certified, &channel.band) else {
+                continue;
+            };
+            let count = bound.magnitude[1].iter().flatten().count();
+            assert_eq!(
+                (count, bound.magnitude[0].len()),
+                (bound.proven, found.frequency.len()),
+                "{name}"
+            );
+            proven += count;
+            // Draws are computed with rounding errors of their own.
+            let slack = 1e-9;
+            for place in 0..found.frequency.len() {
+                if let [Some(least), Some(most)] = [0, 1].map(|side| bound.magnitude[side][place]) {
+                    let [low, high] = [0, 1].map(|side| band.magnitude[side][place]);
+                    assert!(least <= low * (1.0 + slack), "{name}, place {place}: {least} {low}");
+                    assert!(high <= most * (1.0 + slack), "{name}, place {place}: {high} {most}");
+                }
+                if let [Some(least), Some(most)] = [0, 1].map(|side| bound.phase[side][place]) {
+                    let [low, high] = [0, 1].map(|side| band.phase[side][place]);
+                    assert!(least <= low + slack && high <= most + slack, "{name}, place {place}");
+                }
+            }
+        }
+    }
+    assert!(proven > 500, "{proven} frequencies are proven");
+}
+
+#[test]
+fn without_margins_what_is_proven_is_the_band_of_members() {
+    let model = known_linear(&[1.0, 0.8, 1.5], Some(0.2));
+    let linear = Linearisation::new(&model, &PointRequest::default()).unwrap();
+    let found = FrequencyResponse::new(&linear, None).unwrap();
+    let (band, bound) = (
+        found.channels[0].band.as_ref().unwrap(),
+        found.channels[0].certified.as_ref().unwrap(),
+    );
+    assert_eq!(bound.proven, found.frequency.len());
+    for side in 0..2 {
+        for (drawn, proven) in band.magnitude[side].iter().zip(&bound.magnitude[side]) {
+            assert!((drawn - proven.unwrap()).abs() < 1e-9 * drawn, "{drawn} {proven:?}");
+        }
+        for (drawn, proven) in band.phase[side].iter().zip(&bound.phase[side]) {
+            assert!((drawn - proven.unwrap()).abs() < 1e-6, "{drawn} {proven:?}");
+        }
+    }
+}
+
 #[test]
 fn a_record_of_the_system_shows_its_response() {
     let system = LinearSystem {

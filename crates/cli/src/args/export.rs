@@ -9,6 +9,7 @@ Examples:
   intervalid export dryer --to c --out dryer.c           C99: dryer.c and dryer.h, function dryer_step
   intervalid export dryer --to c --out step.c --precision double
   intervalid export dryer --to c --out step.c --jacobian  with exact derivatives, for model predictive control
+  intervalid export dryer --to c --out step.c --monitor  with a watch: does the band still hold?
   intervalid export dryer --to onnx --out dryer.onnx     for onnxruntime: the step, how it starts, whole records
   intervalid export dryer --to fmu --out dryer.fmu       for Simulink, OpenModelica, fmpy
   intervalid export dryer --to fmu --out dryer.fmu --fmi 3 --no-binary
@@ -66,6 +67,15 @@ pub(crate) struct ExportArgs {
     /// Add the exact derivatives of a step to C code or to the ONNX graph of a step
     #[arg(long)]
     pub(crate) jacobian: bool,
+    /// Add a watch over the model to C code or an FMU: running coverage, and whether the band still holds what it promised
+    #[arg(long)]
+    pub(crate) monitor: bool,
+    /// Probability of a false alarm over the whole life of that watch [default: 0.01]
+    #[arg(long, value_name = "P", requires = "monitor")]
+    pub(crate) false_alarm: Option<f64>,
+    /// Samples per block of that watch [default: several correlation times of the first 200 residuals]
+    #[arg(long, value_name = "N", requires = "monitor")]
+    pub(crate) block: Option<usize>,
     /// Version of the interface of an FMU [default: 2]
     #[arg(long, value_name = "VERSION", value_enum)]
     pub(crate) fmi: Option<Fmi>,

@@ -127,7 +127,7 @@ pub(crate) struct EvaluateArgs {
     /// Least share of samples inside the band, for every file and output; less is exit code 3
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
     pub(crate) require_coverage: Option<f64>,
-    /// CSV file for the samples: measured, predicted, bounds, and whether each lies inside
+    /// FILE.html for a page like that of a fit, or FILE.csv for the samples: measured, predicted, bounds, and whether each lies inside
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

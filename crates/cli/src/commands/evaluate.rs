@@ -4,11 +4,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use intervalid_data::{Part, Split};
 use intervalid_model::{
-    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
-    rolling_coverage,
+    Evaluation, HorizonCoverage, Model, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon,
+    evaluate, rolling_coverage,
 };
 use intervalid_report::folder::{Extras, predictions_csv};
+use intervalid_report::{FitReport, fit_page};
+use intervalid_workflow::Trained;
 use serde::Serialize;
 
 use super::levels::{LevelReport, Levels};
@@ -18,8 +21,9 @@ use crate::error::Failure;
 use crate::format::{count, percent};
 use crate::output::Output;
 use crate::path_text;
+use crate::request::threads;
 use crate::summary;
-use crate::write::{OutFile, refuse_replacing};
+use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing};
 
 /// The JSON object: the metrics, and how coverage changes along the record.
 #[derive(Serialize)]
@@ -44,7 +48,7 @@ struct Report<'a> {
     /// One entry per file, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<FileReport>,
-    /// The file of samples, if one was asked for.
+    /// The page or the file of samples, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
 }
@@ -57,6 +61,35 @@ struct FileReport {
     metrics: Evaluation,
 }
 
+/// Whether the file is a page, by its name.
+fn is_page(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("html"))
+}
+
+/// The page of a fit, whose test part these samples are.
+fn page(args: &EvaluateArgs, model: &Model, simulation: &Simulation) -> Result<String, Failure> {
+    let split = Split {
+        train: Part::default(),
+        validation: Part::default(),
+        test: simulation.part.clone(),
+    };
+    let outcome = Trained::before(model.clone()).evaluate(&simulation.dataset, &split, threads(None))?;
+    let command = format!(
+        "intervalid evaluate {} {}",
+        args.model.display(),
+        args.data.data.join(" ")
+    );
+    let page = fit_page(&FitReport {
+        dataset: &simulation.dataset,
+        split: &split,
+        outcome: &outcome,
+        config: "",
+        commands: &[command],
+    })?;
+    Ok(page.to_html()?)
+}
+
 /// Simulates a record and compares with what was measured.
 pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let out = match &args.out {
@@ -65,6 +98,14 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             let model_file = model_file(&args.model)?;
             let sources = args.data.data.iter().map(Path::new).chain([model_file.as_path()]);
             refuse_replacing("--out", path, sources)?;
+            match (is_page(path), args.horizon) {
+                (true, Some(_)) => {
+                    let found = anyhow!("--out {}: a page is of free runs, without --horizon", path.display());
+                    return Err(Failure::input(found).with_hint("NAME.csv has the samples of predictions ahead"));
+                }
+                (true, None) => {}
+                (false, _) => refuse_other_than_csv("--out", path)?,
+            }
             Some(OutFile::open(path, "--out")?)
         }
     };
@@ -92,7 +133,9 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     let files = files(args, &simulation, coverage)?;
     let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
     let level_reports = level_bands.reports(&simulation.dataset)?;
-    if let Some(out) = &out {
+    if let Some(out) = out.as_ref().filter(|_| args.out.as_deref().is_some_and(is_page)) {
+        out.write(page(args, model, &simulation)?.as_bytes())?;
+    } else if let Some(out) = &out {
         let extras = Extras {
             inside: true,
             levels: level_bands.columns(),
@@ -128,6 +171,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         ))?;
         // The model knows the units even where its columns are asked for by name.
         summary::metrics(&evaluation, model.interface(), coverage, None, output)?;
+        summary::formulas(output)?;
         summary::levels(
             level_reports.iter().map(|level| (level.coverage, &level.metrics)),
             output,

@@ -9,7 +9,7 @@ use intervalid_deploy::{
     COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, StepProgram, c_code, fmu,
     identifier, onnx_models,
 };
-use intervalid_model::{Model, ModelKind, Precision};
+use intervalid_model::{CoverageTest, Model, ModelKind, Monitor, MonitorConfig, Precision};
 use serde::Serialize;
 
 use super::load::{model, model_file};
@@ -52,6 +52,8 @@ struct Report<'a> {
 struct Ram {
     state: usize,
     stack: usize,
+    /// Of a watch over the model; none without one.
+    monitor: Option<usize>,
 }
 
 /// Files to write and what to say about them.
@@ -61,6 +63,7 @@ struct Export {
     lines: Vec<String>,
     precision: Option<&'static str>,
     footprint: Option<Footprint>,
+    monitor_bytes: Option<usize>,
     opset: Option<i64>,
     fmi: Option<&'static str>,
     binary: Option<bool>,
@@ -123,15 +126,17 @@ fn write(
     if let Some(target) = targets.iter().find(|target| target.exists() && !args.force) {
         return Err(DeployError::Exists { path: target.clone() }.into());
     }
-    let plan = StepProgram::new(&model()?)?;
+    let model = model()?;
+    let plan = StepProgram::new(&model)?;
+    let monitor = watch(&model, args)?;
     let places = targets
         .iter()
         .map(|path| OutFile::open(path, "--out"))
         .collect::<Result<Vec<_>, _>>()?;
     let export = match args.to {
-        Target::C => c(&plan, args, &name)?,
+        Target::C => c(&plan, args, &name, monitor)?,
         Target::Onnx => graphs(&plan, args)?,
-        Target::Fmu => output.working("compiling", || package(&plan, args, &name))?,
+        Target::Fmu => output.working("compiling", || package(&plan, args, &name, monitor))?,
     };
     let contents: Vec<&[u8]> = export.files.iter().map(|(_, content)| content.as_slice()).collect();
     write_together(&places, &contents)?;
@@ -154,6 +159,7 @@ impl<'a> Report<'a> {
             ram_bytes: export.footprint.map(|found| Ram {
                 state: found.state,
                 stack: found.stack,
+                monitor: export.monitor_bytes,
             }),
             flash_bytes: export.footprint.map(|found| found.tables),
             opset: export.opset,
@@ -182,6 +188,7 @@ fn check_options(args: &ExportArgs) -> Result<(), Failure> {
             [Target::C, Target::Onnx].as_slice(),
         ),
         ("--jacobian", args.jacobian, &[Target::C, Target::Onnx]),
+        ("--monitor", args.monitor, &[Target::C, Target::Fmu]),
         ("--fmi", args.fmi.is_some(), &[Target::Fmu]),
         ("--no-binary", args.no_binary, &[Target::Fmu]),
     ];
@@ -256,7 +263,27 @@ fn derivatives(plan: &StepProgram, args: &ExportArgs, by: &str) -> Option<String
     })
 }
 
-fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
+/// The watch that was asked for.
+fn watch(model: &Model, args: &ExportArgs) -> Result<Option<CoverageTest>, Failure> {
+    if !args.monitor {
+        return Ok(None);
+    }
+    let default = MonitorConfig::default();
+    let config = MonitorConfig {
+        false_alarm: args.false_alarm.unwrap_or(default.false_alarm),
+        block: args.block,
+        horizon: None,
+    };
+    Ok(Some(Monitor::new(model, config)?.coverage_test()))
+}
+
+/// What the watch is about.
+fn watched(args: &ExportArgs, by: &str) -> Option<String> {
+    args.monitor
+        .then(|| format!("{by}: running coverage, and whether the band still holds what it promised"))
+}
+
+fn c(plan: &StepProgram, args: &ExportArgs, name: &str, monitor: Option<CoverageTest>) -> Result<Export, Failure> {
     let options = COptions {
         name: name.to_owned(),
         precision: args.precision.map(|precision| match precision {
@@ -264,6 +291,7 @@ fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failur
             ExportPrecision::Double => CPrecision::Double,
         }),
         jacobian: args.jacobian,
+        monitor,
     };
     let code = c_code(plan, &options)?;
     let precision = match code.precision {
@@ -289,9 +317,14 @@ fn c(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failur
         ]
         .into_iter()
         .chain(derivatives(plan, args, &format!("{name}_jacobian")))
+        .chain(watched(args, &format!("{name}_monitor")).map(|words| {
+            let bytes = code.monitor_bytes.unwrap_or(0);
+            format!("{words}; RAM: {bytes} bytes per watch")
+        }))
         .collect(),
         precision: Some(precision),
         footprint: Some(code.footprint),
+        monitor_bytes: code.monitor_bytes,
         ..Export::default()
     })
 }
@@ -346,7 +379,12 @@ fn graphs(plan: &StepProgram, args: &ExportArgs) -> Result<Export, Failure> {
     })
 }
 
-fn package(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, Failure> {
+fn package(
+    plan: &StepProgram,
+    args: &ExportArgs,
+    name: &str,
+    monitor: Option<CoverageTest>,
+) -> Result<Export, Failure> {
     let (version, label) = match args.fmi {
         None | Some(Fmi::V2) => (FmiVersion::V2, "2.0"),
         Some(Fmi::V3) => (FmiVersion::V3, "3.0"),
@@ -355,6 +393,7 @@ fn package(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, 
         name: name.to_owned(),
         version,
         with_binary: !args.no_binary,
+        monitor,
     };
     let package = fmu(plan, &options)?;
     let content = match package.has_binary {
@@ -373,6 +412,10 @@ fn package(plan: &StepProgram, args: &ExportArgs, name: &str) -> Result<Export, 
         ),
     ];
     lines.push(alarm(plan, "output extrapolated"));
+    lines.extend(watched(
+        args,
+        "outputs monitor_state (0 ok, 1 watch, 2 refit) and coverage, while online is true",
+    ));
     if !package.has_sample_time {
         lines.push("the model does not store its sample time: one sample counts as 1 s".to_owned());
     }

@@ -15,7 +15,7 @@ use crate::format::count;
 use crate::output::Output;
 use crate::path_text;
 use crate::plot;
-use crate::write::{OutFile, refuse_replacing};
+use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -80,6 +80,9 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     }
     let levels = Levels::new(model(&args.model, output)?, args.coverage.as_ref())?;
     let model = &levels.model;
+    if let Some(path) = &args.out {
+        refuse_other_than_csv("--out", path)?;
+    }
     let out = args
         .out
         .as_deref()

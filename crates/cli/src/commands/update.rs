@@ -85,6 +85,7 @@ fn carry_out(
             cancel: Some(interrupt::flag()),
             deadline: None,
         },
+        threads: threads(None),
         ..TrainOptions::default()
     };
     let found = update(model, dataset, new_from, options)?;

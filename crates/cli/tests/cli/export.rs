@@ -175,3 +175,55 @@ fn a_state_space_model_is_exported_in_every_form() {
         "{header}"
     );
 }
+
+#[test]
+fn a_watch_comes_with_c_and_an_fmu_alone() {
+    let folder = fitted();
+    let found = folder.json(&[
+        "export",
+        "line",
+        "--to",
+        "c",
+        "--out",
+        "watched.c",
+        "--monitor",
+        "--json",
+    ]);
+    assert!(
+        found["ram_bytes"]["monitor"].as_u64().is_some_and(|bytes| bytes > 1600),
+        "{found}"
+    );
+    let header = std::fs::read_to_string(folder.path().join("watched.h")).expect("a header");
+    assert!(header.contains("watched_monitor_observe") && header.contains("at most 0.01"));
+    // With blocks that are given nothing waits for them to be chosen.
+    let blocks = ["--monitor", "--block", "20", "--false-alarm", "0.05"];
+    let arguments: Vec<&str> = ["export", "line", "--to", "c", "--out", "small.c", "--json"]
+        .into_iter()
+        .chain(blocks)
+        .collect();
+    let small = folder.json(&arguments);
+    assert!(
+        small["ram_bytes"]["monitor"].as_u64().is_some_and(|bytes| bytes < 300),
+        "{small}"
+    );
+    let plain = folder.json(&["export", "line", "--to", "c", "--out", "plain.c", "--json"]);
+    assert!(plain["ram_bytes"]["monitor"].is_null());
+    let header = std::fs::read_to_string(folder.path().join("plain.h")).expect("a header");
+    assert!(!header.contains("monitor"));
+    for (more, words) in [
+        (
+            ["--to", "onnx", "--out", "x.onnx", "--monitor"].as_slice(),
+            "--to c and --to fmu",
+        ),
+        (&["--to", "c", "--out", "x.c", "--block", "20"], "--monitor"),
+        (&["--to", "c", "--out", "x.c", "--monitor", "--block", "2"], "block"),
+        (
+            &["--to", "c", "--out", "x.c", "--monitor", "--false-alarm", "2"],
+            "false_alarm",
+        ),
+    ] {
+        let arguments: Vec<&str> = ["export", "line"].iter().chain(more).copied().collect();
+        let text = folder.transcript(&arguments);
+        assert!(text.contains("exit code: 2") && text.contains(words), "{text}");
+    }
+}

@@ -76,7 +76,14 @@ const EXPORT: Shape = Object(&[
     ("past_outputs", Count),
     ("precision", Maybe(&Text)),
     ("jacobian_states", Maybe(&Count)),
-    ("ram_bytes", Maybe(&Object(&[("state", Count), ("stack", Count)]))),
+    (
+        "ram_bytes",
+        Maybe(&Object(&[
+            ("state", Count),
+            ("stack", Count),
+            ("monitor", Maybe(&Count)),
+        ])),
+    ),
     ("flash_bytes", Maybe(&Count)),
     ("opset", Maybe(&Count)),
     ("fmi", Maybe(&Text)),
@@ -592,6 +599,10 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         EXPORT,
     ),
     (
+        &["export", "fit", "--to", "c", "--out", "watched.c", "--monitor"],
+        EXPORT,
+    ),
+    (
         &["compare", "fit", "fit"],
         Object(&[
             ("fits", List(&FIT)),
@@ -920,6 +931,14 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                                 ])),
                             ),
                             (
+                                "certified",
+                                Maybe(&Object(&[
+                                    ("magnitude", List(&List(&Maybe(&Number)))),
+                                    ("phase", List(&List(&Maybe(&Number)))),
+                                    ("proven", Count),
+                                ])),
+                            ),
+                            (
                                 "measured",
                                 Maybe(&Object(&[
                                     ("frequency", List(&Number)),
@@ -1103,7 +1122,10 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
         "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out coverage",
     ),
     (&["explain"], "out"),
-    (&["export"], "to out precision jacobian fmi no-binary force"),
+    (
+        &["export"],
+        "to out precision jacobian monitor false-alarm block fmi no-binary force",
+    ),
     (
         &["compare"],
         "out data input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples",

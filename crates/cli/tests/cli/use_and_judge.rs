@@ -273,6 +273,47 @@ fn a_plan_is_of_the_rate_of_the_model_and_replaces_nothing() {
 }
 
 #[test]
+fn an_evaluation_has_a_page_and_names_say_what_is_in_a_file() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(300, plain));
+    folder.write("new.csv", csv(200, plain));
+    folder.json(&[
+        "fit",
+        "train.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "1,1,1",
+        "--out",
+        "fit",
+        "--json",
+    ]);
+    let found = folder.json(&["evaluate", "fit", "new.csv", "--out", "page.html", "--json"]);
+    assert_eq!(found["out"], "page.html");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.starts_with("<!") && page.contains("It was fitted before; here it is judged on"));
+    assert!(page.contains("new"), "the page is of the new recording");
+    for (arguments, words) in [
+        (
+            ["predict", "fit", "new.csv", "--out", "p.xlsx"].as_slice(),
+            "expected a file NAME.csv",
+        ),
+        (
+            &["evaluate", "fit", "new.csv", "--out", "p.XLSX"],
+            "expected a file NAME.csv",
+        ),
+        (
+            &["evaluate", "fit", "new.csv", "--horizon", "2", "--out", "p.html"],
+            "without --horizon",
+        ),
+    ] {
+        let text = folder.transcript(arguments);
+        assert!(text.contains("exit code: 2") && text.contains(words), "{text}");
+    }
+    assert!(!folder.path().join("p.xlsx").exists() && !folder.path().join("p.html").exists());
+}
+
+#[test]
 fn the_samples_of_an_evaluation_give_its_metrics() {
     let folder = Folder::new();
     folder.write("a.csv", csv(300, plain));

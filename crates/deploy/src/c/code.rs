@@ -1,11 +1,12 @@
 //! Header and source file from a plan.
 
 use intervalid_interval::kernel::{TANH_DENOMINATOR, TANH_NUMERATOR};
-use intervalid_model::{ModelKind, Precision};
+use intervalid_model::{CoverageTest, ModelKind, Precision};
 use minijinja::{Environment, Value, context};
 
 use super::footprint::{Footprint, widest, width};
 use super::literal::{CNumber, comment};
+use super::monitor::{monitor_bytes, monitor_context};
 use super::tables::{network_tables, state_space_tables};
 use crate::error::{DeployError, Result};
 use crate::step_program::{Base, Body, StepProgram};
@@ -28,6 +29,8 @@ pub struct COptions {
     pub precision: Option<CPrecision>,
     /// Whether to add a function that gives the exact derivatives of a step.
     pub jacobian: bool,
+    /// The watch over the model to add, if any.
+    pub monitor: Option<CoverageTest>,
 }
 
 /// Exported C.
@@ -43,6 +46,8 @@ pub struct CCode {
     pub precision: CPrecision,
     /// Memory it takes.
     pub footprint: Footprint,
+    /// RAM of a watch, where there is one.
+    pub monitor_bytes: Option<usize>,
 }
 
 /// Number types of a step: of its arguments and of the network itself. Normalisation and bands are computed in double, as
@@ -94,13 +99,19 @@ pub fn c_code(plan: &StepProgram, options: &COptions) -> Result<CCode> {
         CPrecision::Double => CNumber::Double,
     };
     let numbers = Numbers::uniform(plan, real);
-    let (header, source) = render(plan, &options.name, numbers, options.jacobian);
+    let (header, source) = render(
+        plan,
+        &options.name,
+        numbers,
+        (options.jacobian, options.monitor.as_ref()),
+    );
     Ok(CCode {
         name: options.name.clone(),
         header,
         source,
         precision,
         footprint: Footprint::new(plan, numbers),
+        monitor_bytes: options.monitor.as_ref().map(monitor_bytes),
     })
 }
 
@@ -128,8 +139,13 @@ pub fn identifier(text: &str) -> String {
     name
 }
 
-/// Header and source.
-pub(crate) fn render(plan: &StepProgram, name: &str, numbers: Numbers, jacobian: bool) -> (String, String) {
+/// Header and source; with derivatives, and with a watch.
+pub(crate) fn render(
+    plan: &StepProgram,
+    name: &str,
+    numbers: Numbers,
+    (jacobian, monitor): (bool, Option<&CoverageTest>),
+) -> (String, String) {
     let mut environment = Environment::new();
     let templates = [
         ("model.h", include_str!("model.h.jinja")),
@@ -137,13 +153,16 @@ pub(crate) fn render(plan: &StepProgram, name: &str, numbers: Numbers, jacobian:
         ("layers.c", include_str!("layers.c.jinja")),
         ("maps.c", include_str!("maps.c.jinja")),
         ("jacobian.c", include_str!("jacobian.c.jinja")),
+        ("monitor.h", include_str!("monitor.h.jinja")),
+        ("monitor.c", include_str!("monitor.c.jinja")),
     ];
     for (name, template) in templates {
         environment
             .add_template(name, template)
             .unwrap_or_else(|error| unreachable!("template {name}: {error:#}"));
     }
-    let context = context! { jacobian => jacobian, ..context(plan, name, numbers) };
+    let context =
+        context! { jacobian => jacobian, monitor => monitor.map(monitor_context), ..context(plan, name, numbers) };
     let render = |template: &str| {
         let text = environment
             .get_template(template)

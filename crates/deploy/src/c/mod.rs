@@ -3,6 +3,7 @@
 mod code;
 mod footprint;
 mod literal;
+mod monitor;
 mod tables;
 
 pub use code::identifier;

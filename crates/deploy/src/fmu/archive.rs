@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Write as _};
 
+use intervalid_model::CoverageTest;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -31,6 +32,8 @@ pub struct FmuOptions {
     pub version: FmiVersion,
     /// Whether to compile the library for 64-bit Linux; the sources are always inside.
     pub with_binary: bool,
+    /// The watch over the model to add, if any.
+    pub monitor: Option<CoverageTest>,
 }
 
 /// Exported FMU.
@@ -72,6 +75,7 @@ pub fn fmu(plan: &StepProgram, options: &FmuOptions) -> Result<FmuPackage> {
         name,
         version,
         with_binary,
+        monitor,
     } = options;
     check_name(name)?;
     if *with_binary && !is_supported() {
@@ -82,8 +86,8 @@ pub fn fmu(plan: &StepProgram, options: &FmuOptions) -> Result<FmuPackage> {
     }
     let (plan, inputs_at_end) = stepped(plan);
     let sample_time = plan.sample_time.unwrap_or(1.0);
-    let (header, source) = render(&plan, name, Numbers::of_predict(&plan), false);
-    let texts = texts(*version, name, &context(&plan, name, sample_time));
+    let (header, source) = render(&plan, name, Numbers::of_predict(&plan), (false, monitor.as_ref()));
+    let texts = texts(*version, name, &context(&plan, name, sample_time, monitor.is_some()));
     let sources = [
         (format!("{name}.h"), header),
         (format!("{name}.c"), source),

@@ -61,6 +61,12 @@ struct List {
 }
 
 impl List {
+    /// An output that is no channel of the model.
+    fn push_number(&mut self, name: String, description: String, start: f64) {
+        let bare = (&Channel::new(name.as_str()), &Scale { mean: start, std: 1.0 });
+        self.push(name.clone(), OUTPUT, description, bare);
+    }
+
     fn push(
         &mut self,
         name: String,
@@ -87,7 +93,7 @@ const OUTPUT: (&str, &str, Option<&str>) = ("output", "discrete", Some("calculat
 const PARAMETER: (&str, &str, Option<&str>) = ("parameter", "fixed", Some("exact"));
 
 /// What the templates need to know, from the plan of the step that the FMU makes.
-pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value {
+pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watched: bool) -> Value {
     let mut list = List {
         names: Names::default(),
         variables: Vec::new(),
@@ -120,6 +126,23 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value
             let description = format!("{which} bound of {name}: about {percent} % of measurements are expected inside");
             let bound = list.names.take(&format!("{name}_{side}"));
             list.push(bound, OUTPUT, description, variable);
+        }
+    }
+    let first_monitor = list.start_values.len();
+    if is_watched {
+        let state = list.names.take("monitor_state");
+        let description = "How the model is by the measured outputs: 0 ok, 1 watch, 2 refit; needs online to be true";
+        list.push_number(state, description.to_owned(), 0.0);
+        for name in &output_names {
+            for (suffix, of) in [
+                ("coverage", "all samples"),
+                ("recent_coverage", "the last blocks of samples"),
+            ] {
+                let share = list.names.take(&format!("{name}_{suffix}"));
+                let description =
+                    format!("Share of {of} whose measured {name} was inside the band; -1 before the first");
+                list.push_number(share, description, -1.0);
+            }
         }
     }
     let first_past_input = list.start_values.len();
@@ -165,6 +188,8 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64) -> Value
         sample_limit => format!("{:e}", plan.sample_limit),
         first_measured => plan.inputs.len(),
         first_output => first_output,
+        is_watched => is_watched,
+        first_monitor => first_monitor,
         first_past_input => first_past_input,
         first_past_output => first_past_output,
         values => values,

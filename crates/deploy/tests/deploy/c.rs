@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use crate::models::{Case, Expected, cases, unstable_arx};
 use crate::tools::{run, tool, write};
 
-const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+pub(crate) const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
-const SANITIZED: &[&str] = &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+pub(crate) const SANITIZED: &[&str] = &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
 fn export(case: &Case, precision: Option<CPrecision>) -> (TempDir, CCode) {
     let plan = StepProgram::new(&case.model).unwrap();
@@ -22,6 +22,7 @@ fn export(case: &Case, precision: Option<CPrecision>) -> (TempDir, CCode) {
         name: "plant".to_owned(),
         precision,
         jacobian: true,
+        monitor: None,
     };
     let code = c_code(&plan, &options).unwrap();
     let folder = TempDir::new().unwrap();

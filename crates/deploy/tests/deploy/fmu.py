@@ -45,6 +45,7 @@ class Instance:
         fmu.enterInitializationMode()
         fmu.exitInitializationMode()
         self.step = 0
+        self.online = online
         last = task["past_outputs"][-1]
         assert np.allclose(self.get(task["outputs"]), last, rtol=1e-12), "outputs before the first step"
         if task["extrapolated"] is not None:
@@ -62,6 +63,14 @@ class Instance:
         else:
             alarm = self.fmu.getBoolean([self.references["extrapolated"]])[0]
             assert bool(alarm) == bool(task["extrapolated"][self.step - 1]), f"alarm of step {self.step}"
+        if task["monitor"] is None:
+            assert "monitor_state" not in self.references
+        elif self.online:
+            kinds = ("coverage", "recent_coverage")
+            names = [f"{name}_{kind}" for name in task["outputs"] for kind in kinds]
+            found = self.get(["monitor_state", *names])
+            # Of what was measured before this step.
+            assert np.allclose(found, task["monitor"][self.step - 1], rtol=1e-12), f"watch of step {self.step}: {found}"
         return [
             self.get([name, name + "_lower", name + "_upper"]) for name in task["outputs"]
         ]
@@ -121,7 +130,7 @@ def run(task):
         one.step = 20
         assert [one.advance() for _ in range(20)] == rest, "the same numbers from a saved state"
         two.fmu.setFMUState(two.fmu.deserializeFMUState(serialized))
-        two.step = 20
+        two.step, two.online = 20, False
         assert [two.advance() for _ in range(20)] == rest, "the same numbers in another instance"
         # An overload mark is refused and changes nothing.
         if task["inputs"]:

@@ -4,19 +4,51 @@ use std::path::Path;
 use std::process::Command;
 
 use intervalid_deploy::{FmiVersion, FmuOptions, StepProgram, fmu};
+use intervalid_model::{Monitor, MonitorConfig, MonitorSample};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::models::{Case, cases};
+use crate::models::{Case, Expected, cases};
 use crate::tools::{python, run, tool, write};
+
+/// Blocks so short that a state is reached in a short run.
+fn watch(case: &Case) -> Monitor {
+    let config = MonitorConfig {
+        false_alarm: 0.5,
+        block: Some(5),
+        horizon: None,
+    };
+    Monitor::new(&case.model, config).unwrap()
+}
+
+/// State and coverages of every output before each step, as the FMU has seen the samples until then.
+fn watched(case: &Case, expected: &Expected) -> Vec<Vec<f64>> {
+    let mut monitor = watch(case);
+    let mut rows = Vec::new();
+    for (step, bounds) in expected.bounds.iter().enumerate() {
+        rows.push(crate::monitor::shown(&monitor));
+        let of = |column: usize| -> Vec<f64> { bounds.iter().map(|row| row[column]).collect() };
+        let sample = MonitorSample {
+            predicted: &of(0),
+            lower: &of(1),
+            upper: &of(2),
+            measured: &expected.measured[step],
+            extrapolated: Some(expected.extrapolated[step] == 1).filter(|_| expected.extrapolated[step] >= 0),
+        };
+        monitor.observe(sample).unwrap();
+    }
+    rows
+}
 
 /// What the script needs: the FMU, what to feed it and what to expect.
 fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value {
     let plan = StepProgram::new(&case.model).unwrap();
+    let watches = index % 2 == 1;
     let options = FmuOptions {
         name: "plant".to_owned(),
         version,
         with_binary: true,
+        monitor: watches.then(|| watch(case).coverage_test()),
     };
     let package = fmu(&plan, &options).unwrap();
     assert!(package.has_binary);
@@ -48,6 +80,7 @@ fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value 
         "u": inputs,
         "measured": expected.measured,
         "expected": expected.bounds,
+        "monitor": watches.then(|| watched(case, &expected)),
         "extrapolated": plan.region.as_ref().map(|_| &expected.extrapolated),
         "std": case.model.interface().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
         "tolerance": match plan.precision {

@@ -3,6 +3,7 @@
 mod c;
 mod fmu;
 mod models;
+mod monitor;
 mod onnx;
 mod random;
 mod tools;

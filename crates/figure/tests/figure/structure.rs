@@ -238,6 +238,58 @@ fn line_chart_parts() {
     }
 }
 
+/// A circle of dots is as wide as it is high, whatever the size of the figure.
+#[test]
+fn equal_axes_keep_a_circle_round() {
+    let points: Vec<(f64, f64)> = (0..=20)
+        .map(|k| f64::from(k) / 10.0 - 1.0)
+        .map(|x| (x, (1.0 - x * x).max(0.0).sqrt()))
+        .collect();
+    let (x, y): (Vec<f64>, Vec<f64>) = points.into_iter().unzip();
+    let series = |name: &str, sign: f64| LineSeries {
+        name: name.to_owned(),
+        x: x.clone(),
+        y: y.iter().map(|y| sign * y).collect(),
+        style: LineStyle::Dots,
+    };
+    for width in [400.0, 760.0] {
+        let panel = LinePanel {
+            series: vec![series("above", 1.0), series("below", -1.0)],
+            equal: true,
+            ..LinePanel::default()
+        };
+        let chart = LineChart {
+            panels: vec![panel],
+            ..LineChart::default()
+        };
+        let style = Style {
+            width: Some(width),
+            ..Style::default()
+        };
+        let figure = chart.draw(&style).expect("a circle");
+        let drawn = paths(&figure, "series");
+        let numbers = |place: usize| -> Vec<f64> {
+            let dots = drawn.split('M').skip(1);
+            let number = |dot: &str| {
+                let mut numbers = dot
+                    .split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))
+                    .filter(|n| !n.is_empty());
+                numbers.nth(place).and_then(|number| number.parse().ok())
+            };
+            dots.filter_map(number).collect()
+        };
+        let extent = |values: &[f64]| {
+            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            most - values.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        let (across, upwards) = (extent(&numbers(0)), extent(&numbers(1)));
+        assert!(
+            across > 100.0 && (across - upwards).abs() < 1.0,
+            "{width}: {across} by {upwards}"
+        );
+    }
+}
+
 #[test]
 fn figures_have_no_ids_and_repeat_exactly() {
     for theme in [Theme::Light, Theme::Dark] {

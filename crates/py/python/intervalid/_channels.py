@@ -10,19 +10,21 @@ import numpy as np
 from . import _intervalid
 from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
 from .errors import ChannelsError, ShapeError
-from .record import Record
+from .record import Prepare, Record
 
 
 class Channels:
-    """The channels of a model; ``name`` is that of its estimator, for messages."""
+    """The channels of a model; ``name`` is that of its estimator, for messages, ``prepare`` what it does to data first."""
 
-    def __init__(self, model: _intervalid.Model, name: str) -> None:
+    def __init__(self, model: _intervalid.Model, name: str, prepare: Prepare | None = None) -> None:
         self._model = model
         self._name = name
+        self._prepare = prepare
 
     def measured(self, u: ArrayLike | Record, y: ArrayLike | None) -> tuple[_intervalid.Record, bool]:
         """Inputs and measured outputs as a record of the model, and whether they are a list of experiments."""
         if isinstance(u, Record):
+            u = self.prepared(u)
             several = len(u._record.experiments) > 1
             one, other = self.reordered(u)
             return self.own_record([item.columns for item in one], [item.columns for item in other], u), several
@@ -59,7 +61,34 @@ class Channels:
             for number, (one, other) in enumerate(zip(inputs, outputs, strict=True))
         ]
         source = like._record if isinstance(like, Record) else None
-        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=source)
+        # What is measured comes as often as before it is thinned out.
+        thinned = None if self._prepare is None else self._prepare[2]
+        seconds = model.sample_time
+        if source is None and thinned is not None and seconds is not None:
+            seconds /= thinned
+        prepare = None if source is not None else self._prepare
+        return _intervalid.Record("data", model.inputs, model.outputs, seconds, rows, like=source, prepare=prepare)
+
+    def prepared(self, record: Record) -> Record:
+        """A record as the model wants it."""
+        return record._prepared(self._prepare)
+
+    def started(
+        self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None
+    ) -> _intervalid.Record:
+        """As :meth:`own_record`, where only the first outputs are measured: what is done to outputs is not done to those."""
+        if isinstance(like, Record) or self._prepare is None:
+            return self.own_record(inputs, outputs, like)
+        if self._prepare[2] is not None:
+            raise ShapeError(
+                f"{self._name} thins out its data (decimate={self._prepare[2]}), which takes the measured outputs beside the inputs: "
+                "give predict a Record, or use metrics, predict_online or predict_ahead with u and y"
+            )
+        whole = self.own_record(inputs, outputs)
+        prepared: list[list[Any]] = [[whole.input(k, i) for i in range(len(one))] for k, one in enumerate(inputs)]
+        model = self._model
+        rows = [(name, one, list(other)) for (name, _), one, other in zip(whole.experiments, prepared, outputs, strict=True)]
+        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=whole)
 
     def select(self, item: Table, letter: str = "u") -> Table:
         """The model's channels by name, where both sides have names."""
@@ -67,7 +96,8 @@ class Channels:
         wanted = [name for name, _ in (model.inputs if letter == "u" else model.outputs)]
         times = times_of(item.index)
         if times is not None and len(times[0]) >= 3:
-            self._check_rate(float(np.median(np.diff(times[0]))) / 1e9)
+            thinned = (None if self._prepare is None else self._prepare[2]) or 1
+            self._check_rate(thinned * float(np.median(np.diff(times[0]))) / 1e9)
         places = by_name(item.names, wanted, letter, letter)
         return item if places is None else Table([item.columns[place] for place in places], wanted, item.index)
 

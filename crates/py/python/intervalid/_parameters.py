@@ -10,11 +10,14 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .errors import OptionError
+from .record import Prepare, preparation
 
 Self = TypeVar("Self", bound="Parameters")
 
+#: Parameters that say what is done to data first; records take the same.
+PREPARATION = ("fill_gaps", "clip_spikes", "decimate")
 #: Parameters that are not settings of the model.
-NOT_SETTINGS = ("split", "calibrate", "budget", "n_jobs", "verbose", "callbacks", "random_state")
+NOT_SETTINGS = ("split", "calibrate", "budget", "n_jobs", "verbose", "callbacks", "random_state", *PREPARATION)
 
 
 class Parameters:
@@ -79,6 +82,12 @@ class Parameters:
         if isinstance(hidden, (int, np.integer)):
             settings["hidden"] = [hidden]
         return settings
+
+    def _preparation(self) -> Prepare | None:
+        """What is done to data first, as the library takes it; None where that is nothing."""
+        asked = (getattr(self, name, None) for name in PREPARATION)
+        wanted = preparation(*asked)
+        return None if wanted == (None, None, None) else wanted
 
     def _code(self) -> str:
         """The expression that makes such an estimator."""

@@ -150,6 +150,11 @@ class ChannelResponse:
         #: (lower, upper) over members and draws inside the margins; None where the model has neither.
         self.magnitude_band: tuple[Array, Array] | None = None if band is None else _pair(band["magnitude"])
         self.phase_band: tuple[Array, Array] | None = None if band is None else _pair(band["phase"])
+        certified = view["certified"]
+        #: (lower, upper) that are proven of every model inside the margins; NaN at frequencies where nothing is, None where the model has
+        #: neither margins nor members.
+        self.proven_magnitude: tuple[Array, Array] | None = None if certified is None else _pair(certified["magnitude"])
+        self.proven_phase: tuple[Array, Array] | None = None if certified is None else _pair(certified["phase"])
         #: What a recording shows; None without one.
         self.measured: MeasuredResponse | None = None if view["measured"] is None else MeasuredResponse(view["measured"])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +107,11 @@ class Prediction:
     def __iter__(self) -> Iterator[Sample]:
         return (Sample(*row) for row in zip(self.mean, self.lower, self.upper, strict=True))
 
-    def __getitem__(self, rows: Any) -> Any:
+    @overload
+    def __getitem__(self, rows: int | np.integer[Any]) -> Sample: ...
+    @overload
+    def __getitem__(self, rows: str | slice | Sequence[int] | npt.NDArray[Any]) -> Prediction: ...
+    def __getitem__(self, rows: Any) -> Prediction | Sample:
         if isinstance(rows, str):
             return self._output(rows)
         if isinstance(rows, (int, np.integer)):

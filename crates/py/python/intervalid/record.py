@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from .errors import MissingDependencyError, OptionError, ShapeError
 
 if TYPE_CHECKING:
     import pandas
+
+
+#: Longest gap to fill, limits of spikes as they are typed on the command line, samples that become one.
+Prepare: TypeAlias = "tuple[int | None, str | None, int | None]"
 
 
 class Record:
@@ -79,7 +83,7 @@ class Record:
                 times=times,
                 split_at_gaps=missing == "split",
                 resample=resample,
-                prepare=_preparation(fill_gaps, clip_spikes, decimate),
+                prepare=preparation(fill_gaps, clip_spikes, decimate),
             ),
             named=(any(item.names is not None for item in inputs), any(item.names is not None for item in outputs)),
         )
@@ -141,6 +145,12 @@ class Record:
             arrays.append(columns[0] if channels == 1 else np.column_stack(columns) if columns else np.empty((length, 0)))
         return arrays[0] if len(arrays) == 1 else arrays
 
+    def _prepared(self, prepare: Prepare | None) -> Record:
+        """The record as it is after ``prepare``, unless something was done to it already: then the model sees whether that was the same."""
+        if prepare is None or self._record.is_prepared:
+            return self
+        return Record._of(self._record.prepared(prepare), (self.named_inputs, self.named_outputs))
+
     def __len__(self) -> int:
         """Samples of all experiments."""
         return sum(length for _, length in self._record.experiments)
@@ -196,10 +206,10 @@ def _check_missing(missing: str) -> None:
         raise OptionError(f"missing = {missing!r}: expected 'error' or 'split'")
 
 
-def _preparation(
+def preparation(
     fill_gaps: int | None, clip_spikes: float | Mapping[str, float] | None, decimate: int | None
-) -> tuple[int | None, str | None, int | None]:
-    """As the library takes it: spikes as they are typed on the command line."""
+) -> Prepare:
+    """What is done to a record first, as the library takes it."""
     if isinstance(clip_spikes, Mapping):
         spikes = ",".join(f"{name}={limit!r}" for name, limit in clip_spikes.items()) or None
     else:
@@ -284,7 +294,7 @@ def load_data(
             resample=resample,
             skip_rows=skip_rows,
             units=list((units or {}).items()),
-            prepare=_preparation(fill_gaps, clip_spikes, decimate),
+            prepare=preparation(fill_gaps, clip_spikes, decimate),
         ),
         (True, True),
     )

@@ -1,6 +1,8 @@
 //! The linear system around the point, and how it answers sines.
 
-use intervalid_analysis::{ChannelResponse, FrequencyResponse, Linearisation};
+use std::ops::Range;
+
+use intervalid_analysis::{ChannelResponse, FrequencyResponse, Linearisation, ResponseBound};
 
 use super::plot::Plot;
 use super::{Section, TableView, with_unit};
@@ -145,6 +147,7 @@ pub(super) fn frequency_section(linear: &Linearisation, found: &FrequencyRespons
                 .to_owned(),
         );
     }
+    words.extend(proven_in_words(found));
     Section {
         id: "frequency".to_owned(),
         label: "Frequency".to_owned(),
@@ -152,6 +155,82 @@ pub(super) fn frequency_section(linear: &Linearisation, found: &FrequencyRespons
         words,
         charts,
         ..Section::default()
+    }
+}
+
+/// Least and greatest gain that a bound is shown at: beyond, everything else would be a line at the edge. Zero has no place on the axis.
+fn shown(channel: &ChannelResponse) -> [f64; 2] {
+    let gains = || {
+        channel
+            .magnitude
+            .iter()
+            .copied()
+            .filter(|gain| gain.is_finite() && *gain > 0.0)
+    };
+    [
+        0.1 * gains().fold(f64::INFINITY, f64::min),
+        30.0 * gains().fold(0.0, f64::max),
+    ]
+}
+
+/// Stretches of frequencies at which both bounds are proven, and not beyond `most`.
+fn proven(bounds: &[Vec<Option<f64>>; 2], most: f64) -> Vec<Range<usize>> {
+    let is_shown = |index: usize| match (bounds[0][index], bounds[1][index]) {
+        (Some(_), Some(upper)) => upper <= most,
+        _ => false,
+    };
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for index in (0..bounds[0].len()).filter(|index| is_shown(*index)) {
+        match runs.last_mut() {
+            Some(run) if run.end == index => run.end = index + 1,
+            _ => runs.push(index..index + 1),
+        }
+    }
+    // A single frequency has no area.
+    runs.retain(|run| run.len() > 1);
+    runs
+}
+
+/// The bounds of a stretch, not below `least`.
+fn run_of(bounds: &[Vec<Option<f64>>; 2], run: Range<usize>, least: f64) -> [Vec<f64>; 2] {
+    let number = |value: &Option<f64>| value.map_or(f64::NAN, |value| value.max(least));
+    bounds
+        .each_ref()
+        .map(|side| side[run.clone()].iter().map(number).collect())
+}
+
+fn proven_name(index: usize) -> String {
+    match index {
+        0 => "proven".to_owned(),
+        further => format!("proven ({})", further + 1),
+    }
+}
+
+/// What is proven of the response, in words.
+fn proven_in_words(found: &FrequencyResponse) -> Option<String> {
+    let bounds: Vec<&ResponseBound> = found
+        .channels
+        .iter()
+        .filter_map(|channel| channel.certified.as_ref())
+        .collect();
+    let (all, proven) = (
+        bounds.len() * found.frequency.len(),
+        bounds.iter().map(|bound| bound.proven).sum::<usize>(),
+    );
+    let what = "The band is that of draws inside the margins of the parameters and of members.";
+    match (all, proven) {
+        (0, _) => None,
+        (_, 0) => Some(format!(
+            "{what} No bound of all models inside the margins could be proven at any frequency: the margins are too wide for it, as \
+             they may hold one with a pole there."
+        )),
+        (all, proven) if proven == all => Some(format!(
+            "{what} Around it stands what is proven of every model inside the margins, by interval arithmetic."
+        )),
+        (all, proven) => Some(format!(
+            "{what} Around it stands what is proven of every model inside the margins, by interval arithmetic: at {proven} of {all} \
+             frequencies. Elsewhere nothing could be proven, as the margins may hold a model with a pole there."
+        )),
     }
 }
 
@@ -200,6 +279,17 @@ fn channel_charts(linear: &Linearisation, found: &FrequencyResponse, channel: &C
             SeriesStyle::Joined,
         );
         more.push(coherence.chart());
+    }
+    if let Some(certified) = &channel.certified {
+        let [least, most] = shown(channel);
+        for (index, run) in proven(&certified.magnitude, most).into_iter().enumerate() {
+            let [lower, upper] = run_of(&certified.magnitude, run.clone(), least);
+            magnitude = magnitude.band(&proven_name(index), 0, &found.frequency[run], [&lower, &upper]);
+        }
+        for (index, run) in proven(&certified.phase, f64::INFINITY).into_iter().enumerate() {
+            let [lower, upper] = run_of(&certified.phase, run.clone(), f64::NEG_INFINITY);
+            phase = phase.band(&proven_name(index), 0, &found.frequency[run], [&lower, &upper]);
+        }
     }
     if let Some(band) = &channel.band {
         magnitude = magnitude.band("band", 0, &found.frequency, [&band.magnitude[0], &band.magnitude[1]]);

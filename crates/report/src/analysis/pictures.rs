@@ -84,6 +84,7 @@ fn lines(spec: &LinesChart) -> LineChart {
             log: spec.log,
             x_log: spec.x_log,
             y_range: spec.y_range.map(|[low, high]| (low, high)),
+            equal: spec.equal,
             ..LinePanel::default()
         }],
         ..LineChart::default()

@@ -111,6 +111,19 @@ fn what_was_done(report: &FitReport<'_>) -> String {
     let every = dataset
         .sample_time()
         .map_or_else(String::new, |seconds| format!(", one every {seconds} s"));
+    let from = match dataset.inputs() {
+        [] => "its own past".to_owned(),
+        inputs => channels(inputs),
+    };
+    if split.train.is_empty() {
+        return format!(
+            "This model, {}, simulates {} from {from}. It was fitted before; here it is judged on {} of {}{every}.",
+            model_in_words(model),
+            channels(dataset.outputs()),
+            count(split.test.samples(), "sample"),
+            dataset.name(),
+        );
+    }
     let validation = match split.validation.samples() {
         0 => String::new(),
         samples => format!(", {samples} for validation"),
@@ -121,10 +134,7 @@ fn what_was_done(report: &FitReport<'_>) -> String {
         model_in_words(model),
         report.outcome.metrics.preset.name(),
         channels(dataset.outputs()),
-        match dataset.inputs() {
-            [] => "its own past".to_owned(),
-            inputs => channels(inputs),
-        },
+        from,
         dataset.name(),
         count(dataset.samples(), "sample"),
         split.train.samples(),

@@ -3,6 +3,8 @@
 mod plans;
 mod words;
 
+pub(crate) use plans::hidden_plan;
+
 use intervalid_model::{Calibration, Model, ModelKind};
 
 use crate::budget::Budget;

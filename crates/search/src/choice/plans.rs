@@ -1,13 +1,13 @@
 //! The networks of a chosen candidate: of blocks, of everything, and of cuts that size the band.
 
-use intervalid_data::InitialState;
+use intervalid_data::{InitialState, Lags};
 use intervalid_model::{FitConfig, ModelKind};
 
 use super::Chooser;
 use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
 use crate::finish::{Member, Plan};
-use crate::hidden_states::{HiddenCandidate, common_shape};
+use crate::hidden_states::{Observed, common_shape};
 use crate::state_space::Shape;
 
 impl Chooser<'_> {
@@ -53,35 +53,40 @@ impl Chooser<'_> {
             observed.extend(hidden.observed(&candidates[place], started, self.budget));
             history = history.max(started.history);
         }
-        let shapes = observed.iter().map(|member| member.model.shape());
-        let shape = common_shape(shapes).ok_or(SearchError::NoStableLinearModel)?;
-        let settings = state_space_settings(self.config, &candidates[places[0]], shape, history);
-        let members = observed.into_iter().map(|member| {
-            let mut theta = member.model.widened(shape).theta().to_vec();
-            let gain_end = theta.len() + shape.states * shape.outputs;
-            theta.extend(member.gain);
-            theta.resize(gain_end, 0.0);
-            Member {
-                fold: member.fold,
-                theta,
-                joins: member.joins,
-            }
-        });
-        Ok(Plan {
-            window: WINDOW + settings.initial.unscored(),
-            members: members.collect(),
-            settings,
-        })
+        hidden_plan(observed, candidates[places[0]].lags(), history, self.config)
     }
+}
+
+/// Models with hidden states and observers, which then share one shape.
+pub(crate) fn hidden_plan(observed: Vec<Observed>, lags: Lags, history: usize, config: &SearchConfig) -> Result<Plan> {
+    let shapes = observed.iter().map(|member| member.model.shape());
+    let shape = common_shape(shapes).ok_or(SearchError::NoStableLinearModel)?;
+    let settings = state_space_settings(config, lags, shape, history);
+    let members = observed.into_iter().map(|member| {
+        let mut theta = member.model.widened(shape).theta().to_vec();
+        let gain_end = theta.len() + shape.states * shape.outputs;
+        theta.extend(member.gain);
+        theta.resize(gain_end, 0.0);
+        Member {
+            fold: member.fold,
+            theta,
+            joins: member.joins,
+        }
+    });
+    Ok(Plan {
+        window: WINDOW + settings.initial.unscored(),
+        members: members.collect(),
+        settings,
+    })
 }
 
 /// Samples of a window of margin training of a model with hidden states, besides its history.
 const WINDOW: usize = 250;
 
 /// Settings of a model with hidden states that was started from so many samples of history.
-fn state_space_settings(config: &SearchConfig, candidate: &HiddenCandidate, shape: Shape, history: usize) -> FitConfig {
+fn state_space_settings(config: &SearchConfig, lags: Lags, shape: Shape, history: usize) -> FitConfig {
     let initial = config.initial.unwrap_or(InitialState::History(history));
-    let settings = config.fit_config(ModelKind::Iss, candidate.lags(), initial);
+    let settings = config.fit_config(ModelKind::Iss, lags, initial);
     settings.with(|settings| {
         settings.network.states = Some(shape.states);
         settings.network.hidden = vec![shape.state_hidden, shape.output_hidden];

@@ -56,6 +56,11 @@ impl Chooser<'_> {
         }
     }
 
+    fn has_tried_networks(&self) -> bool {
+        let hidden = self.searched.hidden_candidates().iter();
+        !self.searched.lagged.is_empty() || hidden.into_iter().any(|found| !found.recipe.is_linear())
+    }
+
     fn why(&self, pick: Pick) -> String {
         let linear = self.linear_models();
         let is_linear = linear.contains(&pick);
@@ -68,6 +73,9 @@ impl Chooser<'_> {
         let Some((score, linear)) = compared else {
             return match self.config.model {
                 Some(ModelKind::Arx) => "the best linear model on held-out data; no network was asked for".to_owned(),
+                _ if !self.has_tried_networks() => {
+                    "the best linear model: no network was finished in the time and rounds given".to_owned()
+                }
                 _ => "the best linear model: no network stayed finite on all held-out blocks".to_owned(),
             };
         };

@@ -4,7 +4,7 @@ use intervalid_data::Lags;
 
 use super::history::Started;
 use crate::score::{HeldOut, Score, score};
-use crate::state_space::{self, Fitted, HISTORY, Recipe, Run, simulate_from};
+use crate::state_space::{self, Fitted, HISTORY, Recipe, Run, StateSpace, simulate_from};
 
 /// A state-space model that was fitted and judged on every division.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct HiddenCandidate {
     /// `[division][start]` in the order of [`Folds::folds`](crate::folds::Folds::folds); then those that have seen everything, none
     /// yet of a long record.
     pub(crate) members: Vec<Vec<Fitted>>,
+    /// Where further models of it start; none: as its recipe says.
+    pub(crate) start: Option<StateSpace>,
     pub(crate) score: Score,
     /// The same as users start it, once that has been tried: a state that only the record's own run can find is of no use to them.
     pub(crate) started: Option<Started>,
@@ -41,6 +43,7 @@ impl HiddenCandidate {
             dead_time,
             refined: found.refined,
             members: found.members,
+            start: None,
             score,
             started: None,
             seconds: 0.0,
@@ -75,6 +78,7 @@ impl HiddenCandidate {
             dead_time,
             refined: 0,
             members: vec![vec![fitted]],
+            start: None,
             score,
             started: None,
             seconds: 0.0,

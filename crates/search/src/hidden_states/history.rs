@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::candidate::HiddenCandidate;
 use super::long::fit_everything;
+use super::renew::again;
 use super::rounds::HiddenSearch;
 use super::stress::{bears, run_backwards};
 use crate::budget::Budget;
@@ -142,7 +143,10 @@ impl HiddenSearch {
                     is_cut.fetch_or(!goes_on, Ordering::SeqCst);
                     goes_on
                 };
-                let found = candidate.recipe.fit_one(data, effort, candidate.refined, &keep_on);
+                let found = match &candidate.start {
+                    Some(start) => again(start, data, &candidate.recipe, &keep_on),
+                    None => candidate.recipe.fit_one(data, effort, candidate.refined, &keep_on),
+                };
                 (!is_cut.into_inner()).then_some(found)
             });
             found.flatten()

@@ -5,10 +5,12 @@ mod history;
 mod long;
 mod pool;
 mod recipes;
+mod renew;
 mod rounds;
 mod stress;
 
 pub(crate) use candidate::HiddenCandidate;
+pub(crate) use history::Observed;
 pub(crate) use long::everything_work;
 pub(crate) use pool::{Pool, best_pool, common_shape};
 pub(crate) use rounds::HiddenSearch;

@@ -1,5 +1,7 @@
 //! `auto` on systems whose truth is known, and on records of awkward shapes.
 
+mod renew;
+
 use std::sync::atomic::AtomicBool;
 
 use intervalid_data::{

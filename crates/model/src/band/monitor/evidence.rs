@@ -26,7 +26,7 @@ pub(super) struct Evidence {
 }
 
 /// More than this says nothing more; without it a long drift would leave the range of numbers.
-const MOST: f64 = 1e100;
+pub(super) const MOST: f64 = 1e100;
 
 impl Evidence {
     pub(super) fn new(bettors: usize) -> Self {

@@ -10,7 +10,7 @@ use super::moments::{MOST_SAMPLES, Moments, Sample};
 use super::ranks::Ranks;
 
 /// Blocks that estimates of the present come from.
-const RECENT: usize = 10;
+pub(super) const RECENT: usize = 10;
 /// Blocks at the start that the present is compared with.
 const REFERENCE: u64 = 20;
 /// Blocks per look at the gain: the prediction must have moved.

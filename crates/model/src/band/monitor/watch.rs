@@ -65,18 +65,18 @@ pub struct MonitorSample<'a> {
 }
 
 /// Samples from which the length of blocks is chosen.
-const BURN_IN: usize = 200;
+pub(super) const BURN_IN: usize = 200;
 /// Least and greatest length of a block that is chosen, and the greatest that so few residuals can ask for.
-const BLOCKS: (f64, f64) = (10.0, 500.0);
-const BY_RESIDUALS: f64 = 100.0;
+pub(super) const BLOCKS: (f64, f64) = (10.0, 500.0);
+pub(super) const BY_RESIDUALS: f64 = 100.0;
 /// Correlation times of the first residuals, and of the misses on held-out data, in a block.
-const CORRELATION_TIMES: (f64, f64) = (4.0, 2.0);
+pub(super) const CORRELATION_TIMES: (f64, f64) = (4.0, 2.0);
 /// Misses that are tolerated: half as many again as promised, at most this many more.
 const TOLERANCE: f64 = 0.05;
 /// Evidence that calls for a look, as a share of that which calls for a refit.
-const WATCH: f64 = 0.1;
+pub(super) const WATCH: f64 = 0.1;
 /// Weight of the newest sample in what was extrapolated recently.
-const NEWEST: f64 = 0.01;
+pub(super) const NEWEST: f64 = 0.01;
 
 impl Monitor {
     /// A monitor of the model that has seen nothing.
@@ -233,16 +233,25 @@ impl Monitor {
             correlation_time(&scores)
         });
         let first = (CORRELATION_TIMES.0 * times.fold(1.0, f64::max)).min(BY_RESIDUALS);
-        let held_out = self.interface.calibration.as_ref().map_or(1.0, |found| {
-            found.samples as f64 / found.outputs.len().max(1) as f64 / found.effective_samples.max(1.0)
-        });
-        let block = first.max(CORRELATION_TIMES.1 * held_out);
+        let block = first.max(self.block_by_held_out());
         let block = block.clamp(BLOCKS.0, BLOCKS.1).ceil() as u64;
         self.state.block = Some(block);
         for step in 0..BURN_IN {
             let samples: Vec<Sample> = waiting.iter().map(|samples| samples[step]).collect();
             self.take(&samples, block);
         }
+    }
+
+    /// Length of a block that held-out data ask for.
+    pub(super) fn block_by_held_out(&self) -> f64 {
+        let time = self.interface.calibration.as_ref().map_or(1.0, |found| {
+            found.samples as f64 / found.outputs.len().max(1) as f64 / found.effective_samples.max(1.0)
+        });
+        CORRELATION_TIMES.1 * time
+    }
+
+    pub(super) fn interface(&self) -> &ModelInterface {
+        &self.interface
     }
 
     fn take(&mut self, samples: &[Sample], block: u64) {
@@ -258,13 +267,13 @@ impl Monitor {
     }
 
     /// Greatest share of misses that is no reason to worry.
-    fn most_misses(&self) -> f64 {
+    pub(super) fn most_misses(&self) -> f64 {
         let promised = 1.0 - self.coverage;
         promised + (0.5 * promised).min(TOLERANCE)
     }
 
     /// Evidence that calls for a refit: one of all tests reaches it with the probability asked for, at the most.
-    fn refit_at_evidence(&self) -> f64 {
+    pub(super) fn refit_at_evidence(&self) -> f64 {
         let tests = DriftKind::ALL.len() * self.interface.outputs.len();
         tests as f64 / self.state.config.false_alarm
     }
