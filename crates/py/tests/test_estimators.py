@@ -195,3 +195,16 @@ def test_every_setting_of_the_library_is_a_parameter() -> None:
         besides = {"split", "calibrate", "n_jobs", "verbose", "callbacks", "random_state", "output_range", "detrend", *PREPARATION}
         assert names - besides <= known
     assert known - offered == {"model"}
+
+
+def test_a_search_takes_a_shape_and_a_coverage_of_all_outputs_together() -> None:
+    u, y = two_by_two(200, 1)
+    linear = iv.AutoModel(states=2, hidden=0, rounds=2).fit(u, y)
+    assert linear.config_["model"] == "iss"
+    assert linear.config_["states"] == 2
+    assert linear.config_["hidden"] == [0, 0]
+    together = iv.AutoModel(model="arx", together=True).fit(u, y)
+    each = iv.AutoModel(model="arx").fit(u, y)
+    assert together.result_["test"]["picp_together"] >= each.result_["test"]["picp_together"]
+    with pytest.raises(iv.OptionError, match="1 to 20 states"):
+        iv.AutoModel(states=21).fit(u, y)

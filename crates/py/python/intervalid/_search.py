@@ -22,12 +22,18 @@ class AutoModel(Estimator):
         Search only models of this kind; None searches all.
     lags : (n_x, n_d, n_y)
         Only these lags; None searches them.
+    states : int
+        Only state-space models of so many states; None searches them.
+    hidden : (int, int) or int
+        Only these units in the state map and the output map of state-space models; 0 is a linear one. None searches them.
     initial : "zero", "measured", "warmup:N" or "history:N"
         What a simulation knows of the outputs at its start; None is "measured", "warmup:20" for "ilstm", and as much history as
         helps for "iss".
     coverage : float or sequence of float
         Share of the samples that the band should hold. Several give bands inside one another, of which 0.9 (or the first) is what
         the model is trained for and judged by; :meth:`predict` takes others, too.
+    together : bool
+        Whether the coverage is that of all outputs together: a sample is inside if every output is.
     output_range : mapping
         Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
         has none. Samples to train on beyond them are refused.
@@ -59,8 +65,11 @@ class AutoModel(Estimator):
         *,
         model: str | None = None,
         lags: tuple[int, int, int] | str | None = None,
+        states: int | None = None,
+        hidden: tuple[int, int] | int | None = None,
         initial: str | None = None,
         coverage: float | Sequence[float] = 0.9,
+        together: bool = False,
         output_range: Mapping[str, Any] | None = None,
         detrend: Sequence[str] | None = None,
         fill_gaps: int | None = None,
@@ -78,8 +87,11 @@ class AutoModel(Estimator):
     ) -> None:
         self.model = model
         self.lags = lags
+        self.states = states
+        self.hidden = hidden
         self.initial = initial
         self.coverage = coverage
+        self.together = together
         self.output_range = output_range
         self.detrend = detrend
         self.fill_gaps = fill_gaps
