@@ -61,6 +61,12 @@ impl Chooser<'_> {
         !self.searched.lagged.is_empty() || hidden.into_iter().any(|found| !found.recipe.is_linear())
     }
 
+    fn has_doubtful_networks(&self) -> bool {
+        let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
+        let mut all = lagged.chain(self.startable(false));
+        all.any(|pick| self.total(pick).is_finite() && !self.is_believed(&pick))
+    }
+
     fn why(&self, pick: Pick) -> String {
         let linear = self.linear_models();
         let is_linear = linear.contains(&pick);
@@ -71,10 +77,15 @@ impl Chooser<'_> {
             .zip(best)
             .and_then(|(rival, best)| Some((self.score(rival)?, self.score(best)?)));
         let Some((score, linear)) = compared else {
-            return match self.config.model {
-                Some(ModelKind::Arx) => "the best linear model on held-out data; no network was asked for".to_owned(),
+            return match (self.config.model, self.config.hidden) {
+                (Some(ModelKind::Arx), _) | (_, Some([0, 0])) => {
+                    "the best linear model on held-out data; no network was asked for".to_owned()
+                }
                 _ if !self.has_tried_networks() => {
                     "the best linear model: no network was finished in the time and rounds given".to_owned()
+                }
+                _ if self.has_doubtful_networks() => {
+                    "the best linear model: networks go apart on the same inputs in another order".to_owned()
                 }
                 _ => "the best linear model: no network stayed finite on all held-out blocks".to_owned(),
             };
