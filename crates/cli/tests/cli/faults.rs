@@ -201,11 +201,17 @@ fn recalibrate_leaves_one_model() {
 #[test]
 fn update_leaves_all_of_its_files_or_none() {
     let folder = arx();
+    // A plant that answers more strongly than it did, or there is nothing to gain.
+    let mut changed = String::from("u,y\n");
+    for (u, y) in record(600).into_iter().skip(300) {
+        let _ = writeln!(changed, "{u:.4},{:.4}", 1.5 * y);
+    }
+    folder.write("changed.csv", changed);
     let out = folder.path().join("out");
     let update = [
         "update",
         "a",
-        "one.csv",
+        "changed.csv",
         "--with",
         "train.csv",
         "--out",

@@ -118,12 +118,9 @@ mod tests {
                 .sum();
             hits as f64 / 2000.0
         };
-        // Three independent outputs: 0.9³ of the samples.
-        assert!(
-            (inside(&of_each.outputs) - 0.73).abs() < 0.03,
-            "{}",
-            inside(&of_each.outputs)
-        );
+        // Three independent outputs, each with a little more than 0.9: about 0.9³ of the samples.
+        let found = inside(&of_each.outputs);
+        assert!((0.70..0.80).contains(&found), "{found}");
         let found = inside(&together.outputs);
         assert!((0.89..0.93).contains(&found), "{found}");
         // Other coverages are of all together too.
