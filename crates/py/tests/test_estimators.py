@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import intervalid as iv
 from conftest import small, two_by_two
+from intervalid import errors
 from intervalid.estimators import ESTIMATORS
 
 QUICK: dict[str, Any] = {"lags": (1, 0, 1), "hidden": (4,), "epochs": 2, "window": (20, 10)}
@@ -206,5 +207,5 @@ def test_a_search_takes_a_shape_and_a_coverage_of_all_outputs_together() -> None
     together = iv.AutoModel(model="arx", together=True).fit(u, y)
     each = iv.AutoModel(model="arx").fit(u, y)
     assert together.result_["test"]["picp_together"] >= each.result_["test"]["picp_together"]
-    with pytest.raises(iv.OptionError, match="1 to 20 states"):
+    with pytest.raises(errors.OptionError, match="1 to 20 states"):
         iv.AutoModel(states=21).fit(u, y)
