@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|
 /// | `model` | none | only models of this kind: `arx`, `inode`, `iss` or `ilstm` |
 /// | `lags` | none | only these lags |
-/// | `states` | none | only state-space models of so many states |
-/// | `hidden` | none | only these units in the state map and the output map of a state-space model; none in both is a linear one |
+/// | `states` | none | of `iss`: only so many states |
+/// | `hidden` | none | of `iss`: only these units in the state map and the output map of a state-space model; none in both is a linear one |
 /// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up, of `iss` from history |
 /// | `coverage` | 0.9 | share of samples that the band should hold |
 /// | `together` | false | whether the share is of samples where all outputs are inside, instead of each output's own |
@@ -102,10 +102,10 @@ impl SearchConfig {
 
     /// Checks what is asked of the shape of state-space models.
     fn check_shape(&self) -> Result<(), ModelError> {
-        let is_searched = self.model.is_none_or(|model| model == ModelKind::Iss);
+        let is_searched = self.model == Some(ModelKind::Iss);
         if let Some(states) = self.states {
             match is_searched {
-                false => return Err(ModelError::option("states", states, "none: only iss has states")),
+                false => return Err(ModelError::option("states", states, "none unless the model is iss")),
                 true if !(1..=MOST_STATES).contains(&states) => {
                     let expected = format!("1 to {MOST_STATES} states in a search");
                     return Err(ModelError::option("states", states, expected));
@@ -115,7 +115,7 @@ impl SearchConfig {
         }
         match self.hidden {
             Some([state, output]) if !is_searched => {
-                let expected = "none: a search decides the units of all models but iss";
+                let expected = "none unless the model is iss: a search decides the units of all others";
                 Err(ModelError::option("hidden", format!("{state},{output}"), expected))
             }
             Some([state, output]) if state.max(output) > MOST_UNITS => {
@@ -129,7 +129,6 @@ impl SearchConfig {
     /// Whether models with hidden states are among the candidates: they have no lags, and need history to start.
     pub(crate) fn searches_hidden_states(&self) -> bool {
         match self.model {
-            None if self.states.is_some() || self.hidden.is_some() => true,
             None => self.lags.is_none() && self.initial.is_none_or(|initial| initial.unscored() > 0),
             Some(model) => model == ModelKind::Iss,
         }

@@ -9,8 +9,8 @@ use intervalid_data::{InitialState, Part, Scaled, ScaledExperiment, Segment, Win
 
 use crate::score::Score;
 
-/// Samples of a stretch that are used, from its end.
-const SAMPLES: usize = 20_000;
+/// Samples of a stretch that are used, from its beginning.
+pub(crate) const SAMPLES: usize = 20_000;
 /// Distance of models, in standard deviations of the outputs, from which on they are not believed.
 const FAR_APART: f64 = 1.0;
 /// Candidates whose score is worse by this factor take the place of a doubtful one.
@@ -22,7 +22,7 @@ pub(crate) const OUT_OF_SIGHT: f64 = 1000.0;
 pub(crate) fn backwards(scaled: &Scaled<f64>, part: &Part) -> Scaled<f64> {
     let stretch = |segment: &Segment| {
         let experiment = &scaled.experiments()[segment.experiment];
-        let samples = segment.start.max(segment.end.saturating_sub(SAMPLES))..segment.end;
+        let samples = segment.start..segment.end.min(segment.start + SAMPLES);
         let reversed = |column: &[f64]| column[samples.clone()].iter().rev().copied().collect();
         ScaledExperiment::new(
             (0..experiment.inputs())

@@ -140,18 +140,18 @@ impl FitRequest {
             Self::One { config, .. } => (Table::try_from(config)?, Some(config.lags)),
             Self::Search(config, _) => (Table::try_from(config)?, config.lags),
         };
-        if let Self::One { calibrate, .. } = self {
+        if let Self::One { calibrate, band, .. } = self {
             settings.insert("calibrate".to_owned(), Value::from(*calibrate));
+            if band.together {
+                settings.insert("together".to_owned(), Value::from(true));
+            }
         }
         let BandRequest {
             levels,
             output_range,
             detrend,
-            together,
+            ..
         } = self.band();
-        if *together {
-            settings.insert("together".to_owned(), Value::from(true));
-        }
         if !detrend.is_empty() {
             settings.insert("detrend".to_owned(), Value::try_from(detrend)?);
         }

@@ -228,8 +228,7 @@ impl Chooser<'_> {
             .map(Pick::Arx)
             .filter(is_wanted)
             .collect();
-        let is_of_states = self.config.states.is_some() || self.config.hidden.is_some();
-        if (self.config.model == Some(ModelKind::Iss) || is_of_states) && has_states {
+        if self.config.model == Some(ModelKind::Iss) && has_states {
             return states;
         }
         let Some(&best_arx) = arx.first() else {
@@ -242,13 +241,33 @@ impl Chooser<'_> {
         }
     }
 
-    /// Networks that are believed, the best first.
-    fn networks(&self) -> Vec<Pick> {
+    /// Networks of one recipe that have been judged.
+    fn judged_networks(&self) -> impl Iterator<Item = Pick> + use<'_> {
         let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
-        let all = lagged.chain(self.startable(false)).chain([Pick::Pool]);
-        let is_likely = |&pick: &Pick| self.total(pick).is_finite() && self.is_believed(&pick);
-        let mut found: Vec<Pick> = all.filter(is_likely).collect();
-        found.sort_by(|&a, &b| self.total(a).total_cmp(&self.total(b)));
+        let all = lagged.chain(self.startable(false));
+        all.filter(|&pick| self.total(pick).is_finite())
+    }
+
+    /// Whether the user wants a network, however a linear model compares.
+    fn is_network_asked(&self) -> bool {
+        match (self.config.model, self.config.hidden) {
+            // Linear models are there to start from.
+            (_, Some(units)) => units != [0, 0],
+            (Some(model), None) => matches!(model, ModelKind::Inode | ModelKind::Ilstm),
+            (None, None) => false,
+        }
+    }
+
+    /// Networks, the best first, those that are not believed last: none of these unless a network was asked for.
+    fn networks(&self) -> Vec<Pick> {
+        let pool = [Pick::Pool].into_iter().filter(|&pick| self.total(pick).is_finite());
+        let mut found: Vec<Pick> = self.judged_networks().chain(pool).collect();
+        found.retain(|pick| self.is_believed(pick) || self.is_network_asked());
+        let order = |pick: &Pick| (!self.is_believed(pick), self.total(*pick));
+        found.sort_by(|a, b| {
+            let ((a_doubted, a), (b_doubted, b)) = (order(a), order(b));
+            a_doubted.cmp(&b_doubted).then(a.total_cmp(&b))
+        });
         found
     }
 
@@ -256,17 +275,12 @@ impl Chooser<'_> {
     fn order(&self) -> Vec<Pick> {
         let linear = self.linear_models();
         let best = linear.first().and_then(|&pick| self.score(pick));
-        let is_asked = match self.config.hidden {
-            // Linear models are there to start from.
-            Some(units) => units != [0, 0],
-            None => self.config.model.is_some_and(|model| model != ModelKind::Iss),
-        };
         let wins = |pick: &Pick| {
             let clearly = self
                 .score(*pick)
                 .zip(best)
                 .is_none_or(|(score, best)| score.clearly_beats(best, NETWORK_ADVANTAGE));
-            clearly || is_asked
+            clearly || self.is_network_asked()
         };
         let networks = self.networks().into_iter().filter(wins).take(MOST_NETWORKS);
         let mut order: Vec<Pick> = networks.chain(linear.iter().copied().take(MOST_LINEAR)).collect();

@@ -62,9 +62,7 @@ impl Chooser<'_> {
     }
 
     fn has_doubtful_networks(&self) -> bool {
-        let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
-        let mut all = lagged.chain(self.startable(false));
-        all.any(|pick| self.total(pick).is_finite() && !self.is_believed(&pick))
+        self.judged_networks().any(|pick| !self.is_believed(&pick))
     }
 
     fn why(&self, pick: Pick) -> String {
@@ -116,11 +114,7 @@ impl Chooser<'_> {
     /// A candidate with a better score that was not believed, in words.
     fn doubted(&self, pick: Pick) -> String {
         let arx = (0..self.searched.linear.len()).map(Pick::Arx);
-        let lagged = (0..self.searched.lagged.len()).map(Pick::Lagged);
-        let all = arx
-            .chain(lagged)
-            .chain(self.startable(true))
-            .chain(self.startable(false));
+        let all = arx.chain(self.startable(true)).chain(self.judged_networks());
         let doubted = all.filter(|other| !self.is_believed(other) && self.total(*other) < self.total(pick));
         let best = doubted.min_by(|a, b| self.total(*a).total_cmp(&self.total(*b)));
         let found = best.and_then(|other| Some((self.name(other), self.score(other)?.doubt)));

@@ -4,11 +4,9 @@
 //! saturated. That shows on inputs that come in another order: each stretch backwards, and then forwards again, twice as large. What a
 //! plant does then nobody knows, but even one that integrates does not go a thousand standard deviations away.
 
-use crate::doubt::OUT_OF_SIGHT;
+use crate::doubt::{OUT_OF_SIGHT, SAMPLES};
 use crate::state_space::{Fitted, Run};
 
-/// Samples of a stretch that are used, from its beginning.
-const SAMPLES: usize = 20_000;
 /// The second pass is larger by this factor.
 const LARGER: f64 = 2.0;
 
