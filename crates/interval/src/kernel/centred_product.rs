@@ -1,9 +1,9 @@
-//! Interval weights times crisp inputs in centre and radius form, forward and reverse.
+//! Interval weights times crisp inputs in centre and radius form.
 //!
 //! With centre c = (w + W)/2 and radius r = (W - w)/2 of the weights `[w, W]`, and a crisp input x, the exact bounds are
 //! c·x ∓ r·|x|: two fused products per weight and sample instead of two blends and two products.
 
-use super::matmul::sum_lanes;
+use super::centred_adjoint::CentredAdjoint;
 use super::vector::Vector;
 use super::{LANES, area};
 use crate::real::Real;
@@ -95,23 +95,8 @@ impl<T: Real> CentredWeights<T> {
     ) {
         self.assert_shapes(input, lower_adjoint, upper_adjoint, width);
         assert_eq!(input_adjoint.len(), input.len(), "adjoint of the inputs");
-        assert_eq!(
-            (weight_adjoint.out, weight_adjoint.inner),
-            (self.out, self.inner),
-            "adjoint of the weights"
-        );
-        // SAFETY: the shapes are asserted.
-        unsafe {
-            backward(
-                self,
-                input,
-                lower_adjoint,
-                upper_adjoint,
-                input_adjoint,
-                weight_adjoint,
-                width,
-            );
-        }
+        assert_eq!(weight_adjoint.shape(), self.shape(), "adjoint of the weights");
+        weight_adjoint.add_tile(self, input, lower_adjoint, upper_adjoint, input_adjoint, width);
     }
 
     fn assert_shapes(&self, input: &[T], lower: &[T], upper: &[T], width: usize) {
@@ -124,63 +109,6 @@ impl<T: Real> CentredWeights<T> {
         assert_eq!(lower.len(), outputs, "lower bounds of {} outputs", self.out);
         assert_eq!(upper.len(), outputs, "upper bounds of {} outputs", self.out);
     }
-}
-
-/// Adjoint of [`CentredWeights`], kept as partial sums over SIMD lanes until all tiles have been seen.
-#[derive(Clone, Debug)]
-pub struct CentredAdjoint<T> {
-    out: usize,
-    inner: usize,
-    /// `[in][out][centre, radius][lane]` with as many lanes as the registers in use have.
-    lanes: Vec<T>,
-}
-
-impl<T: Real> CentredAdjoint<T> {
-    /// Zero adjoint of `[out, in]` weights.
-    #[must_use]
-    pub fn new(out: usize, inner: usize) -> Self {
-        Self {
-            out,
-            inner,
-            lanes: vec![T::zero(); area(area(out, inner), 2 * LANES)],
-        }
-    }
-
-    /// Adds the sums, as adjoints of the weights' bounds, to `lower` and `upper` (`[out, in]`) and starts again at zero.
-    ///
-    /// # Panics
-    /// If the slices are not `out * inner` long.
-    pub fn drain_into(&mut self, lower: &mut [T], upper: &mut [T]) {
-        assert_eq!(lower.len(), self.out * self.inner, "adjoint of the lower weights");
-        assert_eq!(upper.len(), self.out * self.inner, "adjoint of the upper weights");
-        // SAFETY: the body checks every place it reads or writes.
-        unsafe { drain(self, lower, upper) }
-    }
-}
-
-simd_dispatch! {
-    unsafe fn drain<T>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) = drain_body;
-}
-
-/// # Safety
-/// Call it through `simd_dispatch!`.
-#[inline(always)]
-unsafe fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut CentredAdjoint<T>, lower: &mut [T], upper: &mut [T]) {
-    let (out, inner) = (adjoint.out, adjoint.inner);
-    let half = T::of(0.5);
-    for (position, lanes) in adjoint.lanes.chunks_exact(2 * V::LANES).take(out * inner).enumerate() {
-        let (i, o) = (position / out, position % out);
-        // SAFETY: the chunk holds two registers; the caller vouches for the instructions.
-        let (centre, radius) = unsafe {
-            (
-                sum_lanes(V::load(lanes.as_ptr())),
-                sum_lanes(V::load(lanes.as_ptr().add(V::LANES))),
-            )
-        };
-        lower[o * inner + i] += half * (centre - radius);
-        upper[o * inner + i] += half * (centre + radius);
-    }
-    adjoint.lanes.fill(T::zero());
 }
 
 simd_dispatch! {
@@ -266,104 +194,6 @@ unsafe fn forward_block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>
                 let at = upper.as_mut_ptr().add(place);
                 V::load(at).add(centre[row][n].add(radius[row][n])).store(at);
             }
-        }
-    }
-}
-
-simd_dispatch! {
-    unsafe fn backward<T>(
-        weights: &CentredWeights<T>,
-        input: &[T],
-        lower_adjoint: &[T],
-        upper_adjoint: &[T],
-        input_adjoint: &mut [T],
-        weight_adjoint: &mut CentredAdjoint<T>,
-        width: usize,
-    ) = backward_body;
-}
-
-/// With p = ∂/∂(c·x) = sum and q = ∂/∂(r·|x|) = difference of the bounds' adjoints: x̄ = cᵀp + sign(x)·rᵀq,
-/// c̄ = p·xᵀ, r̄ = q·|x|ᵀ.
-///
-/// # Safety
-/// Call it through `simd_dispatch!`, with shapes as `backward_add` asserts them.
-#[inline(always)]
-unsafe fn backward_body<T: Real, V: Vector<T>>(
-    weights: &CentredWeights<T>,
-    input: &[T],
-    lower_adjoint: &[T],
-    upper_adjoint: &[T],
-    input_adjoint: &mut [T],
-    weight_adjoint: &mut CentredAdjoint<T>,
-    width: usize,
-) {
-    // Inputs outside, samples inside: the partial sums of an input stay in the first-level cache.
-    for i in 0..weights.inner {
-        let mut sample = 0;
-        while sample < width {
-            let wide = sample + 4 * V::LANES <= width;
-            // SAFETY: input `i`, and one or four registers of samples, are inside the shapes that the caller vouches for,
-            // since lanes divide `width`; the partial sums hold two registers per weight.
-            unsafe {
-                let lanes = weight_adjoint.lanes.as_mut_ptr().add(2 * i * weights.out * V::LANES);
-                let (g, h) = (lower_adjoint.as_ptr().add(sample), upper_adjoint.as_ptr().add(sample));
-                let place = i * width + sample;
-                let (x, to) = (input.as_ptr().add(place), input_adjoint.as_mut_ptr().add(place));
-                if wide {
-                    backward_block::<T, V, 4>(weights, x, g, h, to, lanes, width, i);
-                } else {
-                    backward_block::<T, V, 1>(weights, x, g, h, to, lanes, width, i);
-                }
-            }
-            sample += if wide { 4 * V::LANES } else { V::LANES };
-        }
-    }
-}
-
-/// # Safety
-/// As [`backward_body`]; the pointers are those of input `i` (adjoints of the outputs: of output 0), at a sample with `N`
-/// registers from there on, and `lanes` are the partial sums of the weights on input `i`.
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "origin of a block in five arrays")]
-unsafe fn backward_block<T: Real, V: Vector<T>, const N: usize>(
-    weights: &CentredWeights<T>,
-    input: *const T,
-    lower_adjoint: *const T,
-    upper_adjoint: *const T,
-    input_adjoint: *mut T,
-    lanes: *mut T,
-    width: usize,
-    i: usize,
-) {
-    // SAFETY: the caller vouches for the instructions and the block; weights `[out, in]` have one at (`o`, `i`).
-    unsafe {
-        let zero = V::splat(T::zero());
-        let x: [V; N] = core::array::from_fn(|n| V::load(input.add(n * V::LANES)));
-        let magnitude: [V; N] = core::array::from_fn(|n| x[n].max(zero.sub(x[n])));
-        let (mut from_centre, mut from_radius) = ([zero; N], [zero; N]);
-        for o in 0..weights.out {
-            let place = o * weights.inner + i;
-            let c = V::splat(*weights.centre.get_unchecked(place));
-            let r = V::splat(*weights.radius.get_unchecked(place));
-            let at = lanes.add(2 * o * V::LANES);
-            let (mut centre, mut radius) = (V::load(at), V::load(at.add(V::LANES)));
-            for n in 0..N {
-                let g = V::load(lower_adjoint.add(o * width + n * V::LANES));
-                let h = V::load(upper_adjoint.add(o * width + n * V::LANES));
-                let (p, q) = (h.add(g), h.sub(g));
-                from_centre[n] = c.mul_add(p, from_centre[n]);
-                from_radius[n] = r.mul_add(q, from_radius[n]);
-                centre = p.mul_add(x[n], centre);
-                radius = q.mul_add(magnitude[n], radius);
-            }
-            centre.store(at);
-            radius.store(at.add(V::LANES));
-        }
-        for n in 0..N {
-            let at = input_adjoint.add(n * V::LANES);
-            let (p, q) = (from_centre[n], from_radius[n]);
-            let share = x[n].select_negative(p.sub(q), p.add(q));
-            V::load(at).add(share).store(at);
         }
     }
 }

@@ -20,7 +20,6 @@
 
 use core::ops::Range;
 
-use super::matmul::sum_lanes;
 use super::vector::Vector;
 use super::{LANES, area};
 use crate::real::Real;
@@ -292,8 +291,8 @@ unsafe fn drain_body<T: Real, V: Vector<T>>(adjoint: &mut WeightAdjoint<T>, lowe
         // does not exceed; the caller vouches for the instructions.
         unsafe {
             let lanes = lanes.add(2 * position * V::LANES);
-            lower[o * inner + i] += sum_lanes(V::load(lanes));
-            upper[o * inner + i] += sum_lanes(V::load(lanes.add(V::LANES)));
+            lower[o * inner + i] += V::load(lanes).sum();
+            upper[o * inner + i] += V::load(lanes.add(V::LANES)).sum();
             V::splat(zero).store(lanes);
             V::splat(zero).store(lanes.add(V::LANES));
         }
@@ -328,6 +327,10 @@ unsafe fn forward_body<T: Real, V: Vector<T>>(
         while sample + 4 * V::LANES <= width {
             forward_block::<T, V, 4>(weights, input_lower, input_upper, lower, upper, width, sample);
             sample += 4 * V::LANES;
+        }
+        while sample + 2 * V::LANES <= width {
+            forward_block::<T, V, 2>(weights, input_lower, input_upper, lower, upper, width, sample);
+            sample += 2 * V::LANES;
         }
         while sample < width {
             forward_block::<T, V, 1>(weights, input_lower, input_upper, lower, upper, width, sample);
@@ -481,6 +484,12 @@ unsafe fn backward_body<T: Real, V: Vector<T>>(
                 column.plain_block::<V, 4, true>(negative, sample);
                 column.straddling_block::<V, 4>(straddling, sample);
                 sample += 4 * V::LANES;
+            }
+            while sample + 2 * V::LANES <= width {
+                column.plain_block::<V, 2, false>(positive, sample);
+                column.plain_block::<V, 2, true>(negative, sample);
+                column.straddling_block::<V, 2>(straddling, sample);
+                sample += 2 * V::LANES;
             }
             while sample < width {
                 column.plain_block::<V, 1, false>(positive, sample);

@@ -188,13 +188,20 @@ unsafe fn outer_body<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: 
 unsafe fn outer_chunk<T: Real, V: Vector<T>>(y: &[T], x: &[T], w: &mut [T], out: usize, inner: usize, width: usize) {
     let mut o = 0;
     while o < out {
-        let outs = if out - o >= 4 { 4 } else { 1 };
+        let outs = match out - o {
+            8.. if V::REGISTERS >= 32 => 8,
+            4.. => 4,
+            _ => 1,
+        };
         let mut i = 0;
         while i < inner {
             let inners = (inner - i).min(3);
             // SAFETY: `outs` rows from `o` and `inners` columns from `i` are inside; the rest is passed on to the caller.
             unsafe {
                 match (outs, inners) {
+                    (8, 3) => outer_block::<T, V, 8, 3>(y, x, w, out, inner, width, o, i),
+                    (8, 2) => outer_block::<T, V, 8, 2>(y, x, w, out, inner, width, o, i),
+                    (8, _) => outer_block::<T, V, 8, 1>(y, x, w, out, inner, width, o, i),
                     (4, 3) => outer_block::<T, V, 4, 3>(y, x, w, out, inner, width, o, i),
                     (4, 2) => outer_block::<T, V, 4, 2>(y, x, w, out, inner, width, o, i),
                     (4, _) => outer_block::<T, V, 4, 1>(y, x, w, out, inner, width, o, i),
@@ -241,29 +248,10 @@ unsafe fn outer_block<T: Real, V: Vector<T>, const OUT: usize, const IN: usize>(
         }
         for (row, sums) in sums.iter().enumerate() {
             for (column, &sum) in sums.iter().enumerate() {
-                w[(o + row) * inner + i + column] += sum_lanes(sum);
+                w[(o + row) * inner + i + column] += sum.sum();
             }
         }
     }
-}
-
-/// The sum of all lanes, in halves.
-///
-/// # Safety
-/// Call it from a body that `simd_dispatch!` runs.
-#[inline(always)]
-pub(super) unsafe fn sum_lanes<T: Real, V: Vector<T>>(vector: V) -> T {
-    let mut lanes = [T::zero(); LANES];
-    // SAFETY: a register has at most `LANES` lanes; the caller vouches for the instructions.
-    unsafe { vector.store(lanes.as_mut_ptr()) };
-    let mut half = V::LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 /// `sums[c] += Σ tile[c]` over all samples of a sequence of tiles `[tiles][channels][width]`: the adjoint of a bias.
@@ -301,7 +289,7 @@ unsafe fn sum_channels_body<T: Real, V: Vector<T>>(tiles: &[T], sums: &mut [T], 
                     sum = sum.add(V::load(row.add(sample)));
                 }
             }
-            *total += sum_lanes(sum);
+            *total += sum.sum();
         }
     }
 }

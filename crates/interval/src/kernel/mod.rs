@@ -12,6 +12,7 @@
 //! Shapes are asserted at entry; a failed assertion is a caller's bug, not bad input.
 
 mod activation;
+mod centred_adjoint;
 mod centred_product;
 mod dispatch;
 mod elementwise;
@@ -25,7 +26,8 @@ mod x86;
 
 pub use activation::{TANH_DENOMINATOR, TANH_ERROR_F32, TANH_NUMERATOR, sigmoid, tanh};
 pub(crate) use activation::{each_lane, sigmoid_f32, sigmoid_f64, tanh_f32};
-pub use centred_product::{CentredAdjoint, CentredWeights};
+pub use centred_adjoint::CentredAdjoint;
+pub use centred_product::CentredWeights;
 pub use elementwise::product;
 pub use interval_product::{IntervalWeights, WeightAdjoint};
 pub use level::{SimdLevel, with_level};

@@ -18,6 +18,9 @@ pub trait Vector<T>: Copy + sealed::Sealed {
     /// Numbers per register: a power of two, at least 4, that divides [`LANES`](super::LANES).
     const LANES: usize;
 
+    /// Registers that the instruction set has; kernels that keep more sums than these hold would spill them.
+    const REGISTERS: usize;
+
     /// A register of four numbers, for data that fill no longer one; it rounds as this one does.
     type Quad: Quad<T>;
 
@@ -98,6 +101,12 @@ pub trait Vector<T>: Copy + sealed::Sealed {
     /// # Safety
     /// See the trait.
     unsafe fn select_negative(self, then: Self, otherwise: Self) -> Self;
+
+    /// The sum of all lanes: the upper half is added to the lower one until a single number is left.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn sum(self) -> T;
 }
 
 /// Four numbers in one register.
@@ -134,6 +143,7 @@ impl<T: Real> Portable<T> {
 
 impl<T: Real> Vector<T> for Portable<T> {
     const LANES: usize = 4;
+    const REGISTERS: usize = 16;
     type Quad = Self;
 
     #[inline(always)]
@@ -217,6 +227,12 @@ impl<T: Real> Vector<T> for Portable<T> {
                 otherwise.0[lane]
             }
         }))
+    }
+
+    #[inline(always)]
+    unsafe fn sum(self) -> T {
+        let [a, b, c, d] = self.0;
+        (a + c) + (b + d)
     }
 }
 

@@ -4,10 +4,33 @@ use core::arch::x86_64::*;
 
 use super::vector::{Quad, Vector, assert_lanes, sealed};
 
+/// # Safety
+/// The processor has these instructions.
+#[inline(always)]
+unsafe fn halves_4(x: __m128) -> f32 {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let pair = _mm_add_ps(x, _mm_movehl_ps(x, x));
+        _mm_cvtss_f32(_mm_add_ss(pair, _mm_shuffle_ps::<1>(pair, pair)))
+    }
+}
+
+/// # Safety
+/// The processor has these instructions.
+#[inline(always)]
+unsafe fn halves_4_double(x: __m256d) -> f64 {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let pair = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
+        _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
+    }
+}
+
 /// The intrinsics of one register type differ from the next one's by prefix and suffix only.
 macro_rules! vector {
-    ($name:ident, $quad:ident, $scalar:ty, $register:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $add:ident,
-     $sub:ident, $mul:ident, $div:ident, $fmadd:ident, $fnmadd:ident, $max:ident, $min:ident, $greater:expr, $negative:expr) => {
+    ($name:ident, $quad:ident, $scalar:ty, $register:ty, $lanes:literal, $registers:literal, $splat:ident, $load:ident, $store:ident, $add:ident,
+     $sub:ident, $mul:ident, $div:ident, $fmadd:ident, $fnmadd:ident, $max:ident, $min:ident, $greater:expr, $negative:expr,
+     $sum:expr) => {
         #[doc = concat!(stringify!($lanes), " numbers of type `", stringify!($scalar), "`.")]
         #[derive(Clone, Copy, Debug)]
         pub struct $name($register);
@@ -19,6 +42,7 @@ macro_rules! vector {
 
         impl Vector<$scalar> for $name {
             const LANES: usize = $lanes;
+            const REGISTERS: usize = $registers;
             type Quad = $quad;
 
             #[inline(always)]
@@ -98,6 +122,12 @@ macro_rules! vector {
                 // SAFETY: the caller vouches for these instructions.
                 Self(unsafe { $negative(self.0, then.0, otherwise.0) })
             }
+
+            #[inline(always)]
+            unsafe fn sum(self) -> $scalar {
+                // SAFETY: the caller vouches for these instructions.
+                unsafe { $sum(self.0) }
+            }
         }
     };
 }
@@ -108,6 +138,7 @@ vector!(
     f32,
     __m128,
     4,
+    16,
     _mm_set1_ps,
     _mm_loadu_ps,
     _mm_storeu_ps,
@@ -120,7 +151,8 @@ vector!(
     _mm_max_ps,
     _mm_min_ps,
     |a, b, then, otherwise| _mm_blendv_ps(otherwise, then, _mm_cmp_ps::<_CMP_GT_OQ>(a, b)),
-    |sign, then, otherwise| _mm_blendv_ps(otherwise, then, sign)
+    |sign, then, otherwise| _mm_blendv_ps(otherwise, then, sign),
+    |x| halves_4(x)
 );
 vector!(
     F32x8,
@@ -128,6 +160,7 @@ vector!(
     f32,
     __m256,
     8,
+    16,
     _mm256_set1_ps,
     _mm256_loadu_ps,
     _mm256_storeu_ps,
@@ -140,7 +173,8 @@ vector!(
     _mm256_max_ps,
     _mm256_min_ps,
     |a, b, then, otherwise| _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps::<_CMP_GT_OQ>(a, b)),
-    |sign, then, otherwise| _mm256_blendv_ps(otherwise, then, sign)
+    |sign, then, otherwise| _mm256_blendv_ps(otherwise, then, sign),
+    |x| halves_4(_mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x)))
 );
 vector!(
     F64x4,
@@ -148,6 +182,7 @@ vector!(
     f64,
     __m256d,
     4,
+    16,
     _mm256_set1_pd,
     _mm256_loadu_pd,
     _mm256_storeu_pd,
@@ -160,7 +195,8 @@ vector!(
     _mm256_max_pd,
     _mm256_min_pd,
     |a, b, then, otherwise| _mm256_blendv_pd(otherwise, then, _mm256_cmp_pd::<_CMP_GT_OQ>(a, b)),
-    |sign, then, otherwise| _mm256_blendv_pd(otherwise, then, sign)
+    |sign, then, otherwise| _mm256_blendv_pd(otherwise, then, sign),
+    |x| halves_4_double(x)
 );
 vector!(
     F32x16,
@@ -168,6 +204,7 @@ vector!(
     f32,
     __m512,
     16,
+    32,
     _mm512_set1_ps,
     _mm512_loadu_ps,
     _mm512_storeu_ps,
@@ -180,7 +217,14 @@ vector!(
     _mm512_max_ps,
     _mm512_min_ps,
     |a, b, then, otherwise| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
-    |sign, then, otherwise| _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(sign)), otherwise, then)
+    |sign, then, otherwise| _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(sign)), otherwise, then),
+    |x| {
+        let eight = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps::<1>(x));
+        halves_4(_mm_add_ps(
+            _mm256_castps256_ps128(eight),
+            _mm256_extractf128_ps::<1>(eight),
+        ))
+    }
 );
 vector!(
     F64x8,
@@ -188,6 +232,7 @@ vector!(
     f64,
     __m512d,
     8,
+    32,
     _mm512_set1_pd,
     _mm512_loadu_pd,
     _mm512_storeu_pd,
@@ -200,7 +245,8 @@ vector!(
     _mm512_max_pd,
     _mm512_min_pd,
     |a, b, then, otherwise| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(a, b), otherwise, then),
-    |sign, then, otherwise| _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), otherwise, then)
+    |sign, then, otherwise| _mm512_mask_blend_pd(_mm512_movepi64_mask(_mm512_castpd_si512(sign)), otherwise, then),
+    |x| halves_4_double(_mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd::<1>(x)))
 );
 
 impl Quad<f32> for F32x4 {
