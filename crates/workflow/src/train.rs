@@ -198,6 +198,7 @@ fn one(
         control: options.control,
         checkpoint: options.checkpoint,
         checkpoint_every: CHECKPOINT_EVERY,
+        threads: options.threads,
     };
     let fitted = Model::fit(dataset, split, config, fit_options);
     let (mut model, info) = fitted.map_err(|error| match error {

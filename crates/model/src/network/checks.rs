@@ -95,7 +95,7 @@ fn losses(
     fill(&mut batch, scaled, architecture.lags, initial, &windows());
     network.forward(theta, &mut batch);
     let mut adjoint = vec![0.0; batch.y.len()];
-    let mse = mean_squared_error(&batch, &mut adjoint);
+    let mse = mean_squared_error(&batch, 1.0 / batch.scored() as f64, &mut adjoint);
     let mut parameters = IntervalParameters::new(network.layout());
     parameters.update(theta, margins[0], margins[1]);
     let loss = RqrW::new(0.9, 0.5, QuantileLevel::Corrected);
@@ -176,7 +176,7 @@ fn gradients_match_central_differences_for_every_parameter() {
             fill(&mut batch, &scaled, architecture.lags, initial, &windows());
             network.forward(&theta, &mut batch);
             let mut y_adjoint = vec![0.0; batch.y.len()];
-            mean_squared_error(&batch, &mut y_adjoint);
+            mean_squared_error(&batch, 1.0 / batch.scored() as f64, &mut y_adjoint);
             let mut of_mse = vec![0.0; layout.len()];
             network.backward(&theta, &batch, &mut y_adjoint, None, &mut of_mse);
 

@@ -101,7 +101,7 @@ fn networks_losses_and_gradients_match_the_golden_values() {
             assert_all_close("y", expected, &found, TOLERANCE);
         }
         let mut y_adjoint = vec![0.0; batch.y.len()];
-        let mse = mean_squared_error(&batch, &mut y_adjoint);
+        let mse = mean_squared_error(&batch, 1.0 / batch.scored() as f64, &mut y_adjoint);
         assert_close("L_MSE", case.loss.mse, mse, TOLERANCE);
         let mut mse_gradient = vec![0.0; theta.len()];
         network.backward(&theta, &batch, &mut y_adjoint, None, &mut mse_gradient);

@@ -75,9 +75,9 @@ impl RqrW {
     }
 }
 
-/// L_MSE of a simulated batch; writes its derivative with respect to the predictions (zero in padding and warm-up).
-pub(crate) fn mean_squared_error<T: Real>(batch: &Batch<T>, adjoint: &mut [T]) -> f64 {
-    let share = 1.0 / batch.scored() as f64;
+/// Sum of the squared errors of a simulated batch times `share`, which makes L_MSE of it; writes its derivative with respect to
+/// the predictions (zero in padding and warm-up).
+pub(crate) fn mean_squared_error<T: Real>(batch: &Batch<T>, share: f64, adjoint: &mut [T]) -> f64 {
     let scale = T::of(2.0 * share);
     let width = batch.width();
     let mut sum = 0.0;

@@ -47,15 +47,15 @@ impl MarginActivation {
         }
     }
 
-    /// Turns an adjoint of Δ, times `sign`, into one of Δ'. Both functions have slope zero at zero.
-    pub(crate) fn chain<T: Real>(self, raw: &[T], sign: T, adjoint: &[T], raw_adjoint: &mut [T]) {
-        for ((to, &raw), &adjoint) in raw_adjoint.iter_mut().zip(raw).zip(adjoint) {
+    /// Turns an adjoint of Δ into one of Δ', times `sign`. Both functions have slope zero at zero.
+    pub(crate) fn chain<T: Real>(self, raw: &[T], sign: T, adjoint: &mut [T]) {
+        for (adjoint, &raw) in adjoint.iter_mut().zip(raw) {
             let slope = match self {
                 _ if raw > T::zero() => T::one(),
                 MarginActivation::Abs if raw < T::zero() => -T::one(),
                 _ => T::zero(),
             };
-            *to = sign * slope * adjoint;
+            *adjoint *= sign * slope;
         }
     }
 }

@@ -1,14 +1,18 @@
 //! Training: a checked configuration and a record in, a fitted [`Model`] and a [`TrainInfo`] out.
 
 mod again;
+mod bounds;
 mod cascades;
 mod checkpoint;
 mod info;
 mod iteration;
+mod iteration_bench;
 mod likelihood;
 pub(crate) mod loss;
 pub(crate) mod margin;
+mod margin_stage;
 pub(crate) mod optim;
+mod part;
 mod problem;
 mod stage;
 mod state;
@@ -29,7 +33,8 @@ use crate::model::Model;
 pub use again::refit;
 pub use cascades::fit_cascades;
 pub use info::{EpochProgress, EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
-pub use iteration::IterationBench;
+pub use iteration_bench::IterationBench;
+use part::Team;
 use problem::Problem;
 use stage::Worker;
 use state::State;
@@ -44,6 +49,9 @@ pub struct FitOptions<'a> {
     /// Least time between two checkpoints; at the end of a stage, and when training is ended early, one is written whatever the
     /// time.
     pub checkpoint_every: Duration,
+    /// Most threads that training of one network uses; 0 is one. It never changes a result, and gains nothing where a mini-batch has
+    /// no more than 32 windows.
+    pub threads: usize,
 }
 
 /// Fits a network to the training part of a record, choosing the epoch by free runs over the validation part.
@@ -174,9 +182,25 @@ fn advance<T: Real>(
     clock: &mut Clock,
     end: usize,
 ) -> Result<()> {
+    // A pool of its own: in one that trains other networks too, a thread that waits for its part would begin with another network.
+    let pool = (options.threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build());
+    match pool {
+        Some(Ok(pool)) => pool.install(|| run_stages(problem, state, options, clock, end, Team::Pool)),
+        None | Some(Err(_)) => run_stages(problem, state, options, clock, end, Team::Alone),
+    }
+}
+
+fn run_stages<T: Real>(
+    problem: &Problem<T>,
+    state: &mut State<T>,
+    options: &mut FitOptions<'_>,
+    clock: &mut Clock,
+    end: usize,
+    team: Team,
+) -> Result<()> {
     let stages = Stage::of(&problem.config);
     while state.stage < stages.len().min(end) {
-        let reason = run_stage(problem, &stages, state, options, clock)?;
+        let reason = run_stage(problem, &stages, state, options, clock, team)?;
         let interrupted = matches!(reason, StopReason::Interrupted { .. });
         state.finish_stage(problem, stages[state.stage], reason)?;
         if interrupted {
@@ -221,10 +245,11 @@ fn run_stage<T: Real>(
     state: &mut State<T>,
     options: &mut FitOptions<'_>,
     clock: &mut Clock,
+    team: Team,
 ) -> Result<StopReason> {
     let config = &problem.config;
     let stage = stages[state.stage];
-    let mut worker = Worker::new(problem, stage, state);
+    let mut worker = Worker::new(problem, stage, state, team);
     let epochs = config.stage_epochs(stage);
     while state.epoch < epochs {
         // Asked before an epoch and not after it: a resumed fit then stops where the whole one did.

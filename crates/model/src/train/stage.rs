@@ -5,13 +5,14 @@ use intervalid_interval::Real;
 use rand::seq::SliceRandom;
 
 use super::info::Stage;
-use super::iteration::{Bounds, Crisp, Joint};
+use super::iteration::{Crisp, Joint};
 use super::likelihood::{Likelihood, validate_likelihood};
+use super::margin_stage::MarginWork;
+use super::part::Team;
 use super::problem::Problem;
 use super::state::State;
-use crate::network::batch_fill::fill;
 use crate::network::initialise::{Purpose, generator};
-use crate::network::{Frames, IntervalParameters, Network, Stepper, TILE, TrajectoryAdjoint};
+use crate::network::{IntervalParameters, Network, Stepper};
 use crate::simulate::free_run::FreeRun;
 use crate::train::margin::RawMargins;
 use crate::train::optim::clip;
@@ -33,7 +34,7 @@ enum Work<T> {
 }
 
 impl<T: Real> Worker<T> {
-    pub(super) fn new(problem: &Problem<T>, stage: Stage, state: &State<T>) -> Self {
+    pub(super) fn new(problem: &Problem<T>, stage: Stage, state: &State<T>, team: Team) -> Self {
         let (windows, steps, warmup) = (
             problem.batch_windows(),
             problem.steps(),
@@ -42,13 +43,13 @@ impl<T: Real> Worker<T> {
         let architecture = &problem.architecture;
         let mut validation = Validation::new(problem);
         let stage = match stage {
-            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, steps, warmup))),
-            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, steps, warmup))),
+            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, steps, warmup, team))),
+            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, steps, warmup, team))),
             Stage::Likelihood => Work::Likelihood(Box::new(Likelihood::new(problem))),
             Stage::Margins => {
                 // θ is frozen: one free run serves all epochs.
                 validation.simulate(problem, &state.theta);
-                Work::Margins(Box::new(MarginWork::new(problem, &state.theta)))
+                Work::Margins(Box::new(MarginWork::new(problem, &state.theta, team)))
             }
         };
         Self { stage, validation }
@@ -69,7 +70,7 @@ impl<T: Real> Worker<T> {
         match &mut self.stage {
             Work::Crisp(work) => {
                 for windows in shuffled(problem, Purpose::ShuffleCrisp, state) {
-                    fill(&mut work.batch, &problem.scaled, config.lags, config.initial, &windows);
+                    work.fill(&problem.scaled, config.lags, config.initial, &windows);
                     let loss = work.gradient(problem.perturbed(&state.theta, &mut noise, &mut noisy));
                     let norm = clip(&mut work.gradient, config.training.gradient_clip);
                     if !(loss.is_finite() && norm.is_finite()) {
@@ -83,21 +84,15 @@ impl<T: Real> Worker<T> {
             }
             Work::Joint(work) => {
                 for windows in shuffled(problem, Purpose::ShuffleJoint, state) {
-                    fill(
-                        &mut work.crisp.batch,
-                        &problem.scaled,
-                        config.lags,
-                        config.initial,
-                        &windows,
-                    );
+                    work.fill(&problem.scaled, config.lags, config.initial, &windows);
                     let (loss, gradnorm) = (&problem.loss, &mut state.gradnorm);
                     let theta = problem.perturbed(&state.theta, &mut noise, &mut noisy);
                     let losses = work.gradients(theta, &state.raw, config.interval.margin, loss, gradnorm);
-                    let norm = clip(&mut work.crisp.gradient, config.training.gradient_clip);
+                    let norm = clip(&mut work.gradient, config.training.gradient_clip);
                     if !(losses.iter().all(|l| l.is_finite()) && norm.is_finite()) {
                         return None;
                     }
-                    state.adam[0].update(&mut state.theta, &work.crisp.gradient, rate);
+                    state.adam[0].update(&mut state.theta, &work.gradient, rate);
                     problem.decay(&mut state.theta, rate);
                     let rate = rate * config.interval.margin_rate;
                     if !update_margins(state, &mut work.margin_gradients, config.training.gradient_clip, rate) {
@@ -185,92 +180,6 @@ fn update_margins<T: Real>(state: &mut State<T>, gradients: &mut [Vec<T>; 2], li
         adam.update(raw, gradient, rate);
     }
     true
-}
-
-/// Cascade, stage 2: the crisp trajectories of all windows, simulated once; margins train on their shuffled tiles.
-///
-/// Memory grows with windows × steps × (regressor + states): some 200 MB for an LSTM 30-10 on 80 000 samples at N = 40,
-/// n_step = 5.
-struct MarginWork<T> {
-    network: Network<T>,
-    bounds: Bounds<T>,
-    frames: Frames<T>,
-    target: Vec<T>,
-    /// Aligned tiles and how many of their samples are filled.
-    tiles: Vec<(usize, usize)>,
-    tiles_per_batch: usize,
-    scratch: TrajectoryAdjoint<T>,
-    gradients: [Vec<T>; 2],
-}
-
-impl<T: Real> MarginWork<T> {
-    fn new(problem: &Problem<T>, theta: &[T]) -> Self {
-        let config = &problem.config;
-        let (steps, warmup) = (problem.steps(), config.initial.unscored());
-        let architecture = &problem.architecture;
-        // Neighbouring windows overlap; spread over tiles at random, each tile is a fair sample.
-        let mut order: Vec<usize> = (0..problem.windows.len()).collect();
-        order.shuffle(&mut generator(config.seed, Purpose::AssignLanes, 0));
-        let groups = order.len().div_ceil(TILE);
-        let mut crisp = Crisp::<T>::new(architecture, TILE, steps, warmup);
-        let mut frames = Frames::new(architecture, groups * steps, TILE);
-        let row = architecture.outputs * TILE;
-        let mut target = vec![T::zero(); groups * steps * row];
-        let mut tiles = Vec::new();
-        for (group, windows) in order.chunks(TILE).enumerate() {
-            let windows: Vec<Window> = windows.iter().map(|&w| problem.windows.get(w)).collect();
-            fill(&mut crisp.batch, &problem.scaled, config.lags, config.initial, &windows);
-            crisp.network.forward(theta, &mut crisp.batch);
-            for step in 0..steps {
-                let tile = group * steps + step;
-                frames.copy_tile(tile, &crisp.batch.frames, step);
-                target[tile * row..(tile + 1) * row].copy_from_slice(&crisp.batch.target[step * row..(step + 1) * row]);
-                if step >= warmup {
-                    tiles.push((tile, windows.len()));
-                }
-            }
-        }
-        let mut network = crisp.network;
-        network.reserve_interval(TILE);
-        let wanted = (problem.margin_batch_windows() * (steps - warmup)).div_ceil(TILE);
-        let zeros = vec![T::zero(); theta.len()];
-        Self {
-            bounds: Bounds::new(&problem.layout, architecture.outputs, TILE),
-            scratch: TrajectoryAdjoint::scratch(&frames),
-            tiles_per_batch: wanted.clamp(1, tiles.len()),
-            gradients: [zeros.clone(), zeros],
-            network,
-            frames,
-            target,
-            tiles,
-        }
-    }
-
-    fn shuffled(&self, seed: u64, epoch: usize) -> impl Iterator<Item = Vec<(usize, usize)>> + use<T> {
-        let mut order = self.tiles.clone();
-        order.shuffle(&mut generator(seed, Purpose::ShuffleMargins, epoch));
-        let size = self.tiles_per_batch;
-        (0..order.len() / size).map(move |b| order[b * size..(b + 1) * size].to_vec())
-    }
-
-    fn gradients(&mut self, problem: &Problem<T>, state: &State<T>, tiles: &[(usize, usize)]) -> f64 {
-        let margin = problem.config.interval.margin;
-        let outputs = problem.architecture.outputs;
-        let scored: usize = tiles.iter().map(|&(_, filled)| filled * outputs).sum();
-        let share = 1.0 / scored as f64;
-        self.bounds.update(&state.theta, &state.raw, margin);
-        let row = outputs * TILE;
-        let mut loss = 0.0;
-        for &(tile, filled) in tiles {
-            let target = &self.target[tile * row..(tile + 1) * row];
-            let (network, frames, scratch) = (&mut self.network, &self.frames, &mut self.scratch);
-            loss += self
-                .bounds
-                .tile(network, frames, tile, target, filled, &problem.loss, share, scratch);
-        }
-        self.bounds.margin_gradients(&state.raw, margin, &mut self.gradients);
-        loss
-    }
 }
 
 /// Free runs over the validation part.

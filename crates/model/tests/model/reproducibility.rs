@@ -82,6 +82,32 @@ fn a_stopped_fit_resumes_to_the_same_bits() {
     }
 }
 
+/// Mini-batches of three parts, the last of them not full.
+#[test]
+fn any_number_of_threads_trains_the_same_bits() {
+    let (dataset, split) = hair_dryer();
+    for (model, strategy) in [
+        (ModelKind::Inode, Strategy::Joint),
+        (ModelKind::Inode, Strategy::Cascade),
+        (ModelKind::Ilstm, Strategy::Joint),
+    ] {
+        let config = small(model, strategy).with(|config| config.training.batch = 70);
+        let fit = |threads| {
+            let options = FitOptions {
+                threads,
+                ..FitOptions::default()
+            };
+            Model::fit(&dataset, &split, &config, options).unwrap()
+        };
+        let (alone, info) = fit(1);
+        for threads in [2, 3, 8] {
+            let (together, info_together) = fit(threads);
+            assert_eq!(bits(&alone), bits(&together), "{model:?} {strategy:?} on {threads} threads");
+            assert_eq!(info.history, info_together.history);
+        }
+    }
+}
+
 #[test]
 fn a_finished_fit_is_not_trained_further() {
     let (dataset, split) = hair_dryer();
@@ -134,6 +160,7 @@ fn the_end_of_a_stage_is_saved_whatever_the_clock_says() {
             },
             checkpoint: Some(path),
             checkpoint_every: std::time::Duration::from_secs(3600),
+            ..FitOptions::default()
         };
         Model::fit(&dataset, &split, &config, options).unwrap().0
     };

@@ -1,0 +1,97 @@
+//! A part of a mini-batch: up to [`TILE`] windows with the buffers of its passes.
+//!
+//! Parts are what threads share out. Losses and gradients of parts are added up in the order of the parts, so that the bits
+//! do not depend on how many threads there are.
+
+use intervalid_data::{InitialState, Lags, Scaled, Window};
+use intervalid_interval::Real;
+use rayon::prelude::*;
+
+use crate::network::batch_fill::fill;
+use crate::network::{Architecture, Batch, Network, TILE};
+use crate::train::loss::mean_squared_error;
+
+/// Who works on the parts of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Team {
+    /// The thread that asks.
+    Alone,
+    /// The threads of the pool that it belongs to.
+    Pool,
+}
+
+impl Team {
+    pub(super) fn each<P: Send>(self, parts: &mut [P], work: impl Fn(&mut P) + Sync + Send) {
+        match self {
+            Self::Pool if parts.len() > 1 => parts.par_iter_mut().for_each(work),
+            Self::Pool | Self::Alone => parts.iter_mut().for_each(work),
+        }
+    }
+}
+
+/// Some windows of a batch: simulation, L_MSE and its gradient.
+pub(super) struct Part<T> {
+    pub(super) network: Network<T>,
+    pub(super) batch: Batch<T>,
+    pub(super) y_adjoint: Vec<T>,
+    /// This part's share of L_MSE, and its gradient.
+    pub(super) mse: f64,
+    pub(super) gradient: Vec<T>,
+}
+
+impl<T: Real> Part<T> {
+    pub(super) fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize) -> Self {
+        let batch = Batch::new(architecture, windows, steps, warmup);
+        let network = Network::new(architecture);
+        Self {
+            y_adjoint: vec![T::zero(); batch.y.len()],
+            mse: 0.0,
+            gradient: vec![T::zero(); network.layout().len()],
+            network,
+            batch,
+        }
+    }
+
+    /// Simulates the windows; every target counts with weight `share`.
+    pub(super) fn mse_gradient(&mut self, theta: &[T], share: f64) {
+        self.network.forward(theta, &mut self.batch);
+        self.mse = mean_squared_error(&self.batch, share, &mut self.y_adjoint);
+        self.gradient.fill(T::zero());
+        self.network
+            .backward(theta, &self.batch, &mut self.y_adjoint, None, &mut self.gradient);
+    }
+}
+
+/// How many windows each part of a batch holds.
+pub(super) fn part_sizes(windows: usize) -> impl Iterator<Item = usize> {
+    (0..windows.max(1))
+        .step_by(TILE)
+        .map(move |first| (windows - first).min(TILE))
+}
+
+/// Shares windows out to the parts of a batch, in order.
+pub(super) fn fill_parts<'a, T: Real>(
+    parts: impl Iterator<Item = &'a mut Part<T>>,
+    scaled: &Scaled<T>,
+    lags: Lags,
+    initial: InitialState,
+    windows: &[Window],
+) {
+    let mut left = windows;
+    for part in parts {
+        let (mine, rest) = left.split_at(left.len().min(TILE));
+        fill(&mut part.batch, scaled, lags, initial, mine);
+        left = rest;
+    }
+    assert!(left.is_empty(), "more windows than the batch holds");
+}
+
+/// Sets `to` to the sum of the parts' numbers.
+pub(super) fn sum_parts<'a, T: Real>(to: &mut [T], parts: impl Iterator<Item = &'a [T]>) {
+    to.fill(T::zero());
+    for part in parts {
+        for (to, &from) in to.iter_mut().zip(part) {
+            *to += from;
+        }
+    }
+}
