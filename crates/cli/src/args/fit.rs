@@ -166,7 +166,7 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) precision: Option<Precision>,
-    /// Most threads to use (one network trains on one); results do not depend on it [default: all cores]
+    /// Most threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Fit options")]
     pub(crate) threads: Option<u16>,
     /// Settings from a file; flags win over it

@@ -6,7 +6,7 @@
 
 use super::CentredWeights;
 use super::area;
-use super::matmul::{matmul_transposed_add, outer_add};
+use super::matmul::{matmul_transposed, outer_add};
 use crate::real::Real;
 use crate::simd_dispatch;
 
@@ -83,10 +83,8 @@ impl<T: Real> CentredAdjoint<T> {
         magnitudes(input, &mut waiting.magnitude[waiting.tiles * inputs..][..inputs]);
         waiting.tiles += 1;
 
-        self.from_centre.fill(T::zero());
-        self.from_radius.fill(T::zero());
-        matmul_transposed_add(weights.centre(), p, &mut self.from_centre, width);
-        matmul_transposed_add(weights.radius(), q, &mut self.from_radius, width);
+        matmul_transposed(weights.centre(), p, &mut self.from_centre, width);
+        matmul_transposed(weights.radius(), q, &mut self.from_radius, width);
         add_with_sign(input, &self.from_centre, &self.from_radius, input_adjoint);
     }
 

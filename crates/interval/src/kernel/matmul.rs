@@ -18,15 +18,32 @@ pub fn matmul_add<T: Real>(w: &[T], x: &[T], y: &mut [T], width: usize) {
     let (out, inner) = (y.len() / width, x.len() / width);
     assert_shapes(w, x, y, width, out, inner);
     // SAFETY: the shapes are asserted; w[o·inner + i] is inside for o < out and i < inner.
-    unsafe { strided_product(w, inner, 1, x, y, width) }
+    unsafe { strided_product(Start::Sum, w, inner, 1, x, y, width) }
 }
 
-/// `x += Wᵀ·y` for one tile, the adjoint of [`matmul_add`] with respect to its input.
+/// `y = W·x + b` for one tile, shaped as in [`matmul_add`]; `bias` has one number per output.
+pub fn affine<T: Real>(w: &[T], bias: &[T], x: &[T], y: &mut [T], width: usize) {
+    let (out, inner) = (y.len() / width, x.len() / width);
+    assert_shapes(w, x, y, width, out, inner);
+    assert_eq!(bias.len(), out, "bias of {out} outputs");
+    // SAFETY: the shapes are asserted; w[o·inner + i] is inside for o < out and i < inner.
+    unsafe { strided_product(Start::Bias(bias), w, inner, 1, x, y, width) }
+}
+
+/// `x = Wᵀ·y` for one tile, the adjoint of [`matmul_add`] with respect to its input.
+pub fn matmul_transposed<T: Real>(w: &[T], y: &[T], x: &mut [T], width: usize) {
+    let (out, inner) = (y.len() / width, x.len() / width);
+    assert_shapes(w, x, y, width, out, inner);
+    // SAFETY: the shapes are asserted; w[i + o·inner] is inside for i < inner and o < out.
+    unsafe { strided_product(Start::Zero, w, 1, inner, y, x, width) }
+}
+
+/// `x += Wᵀ·y` for one tile, as [`matmul_transposed`].
 pub fn matmul_transposed_add<T: Real>(w: &[T], y: &[T], x: &mut [T], width: usize) {
     let (out, inner) = (y.len() / width, x.len() / width);
     assert_shapes(w, x, y, width, out, inner);
     // SAFETY: the shapes are asserted; w[i + o·inner] is inside for i < inner and o < out.
-    unsafe { strided_product(w, 1, inner, y, x, width) }
+    unsafe { strided_product(Start::Sum, w, 1, inner, y, x, width) }
 }
 
 fn assert_shapes<T>(w: &[T], x: &[T], y: &[T], width: usize, out: usize, inner: usize) {
@@ -39,17 +56,28 @@ fn assert_shapes<T>(w: &[T], x: &[T], y: &[T], width: usize, out: usize, inner: 
     assert_eq!(w.len(), area(out, inner), "weight shape [{out}, {inner}]");
 }
 
-simd_dispatch! {
-    unsafe fn strided_product<T>(w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) = strided_product_body;
+/// What a product is added to.
+#[derive(Clone, Copy)]
+enum Start<'a, T> {
+    /// What is there already.
+    Sum,
+    Zero,
+    /// One number per row.
+    Bias(&'a [T]),
 }
 
-/// `y[o] += Σ_i w[o·row + i·column]·x[i]`, blocked so that the sums of a block stay in registers.
+simd_dispatch! {
+    unsafe fn strided_product<T>(start: Start<'_, T>, w: &[T], row: usize, column: usize, x: &[T], y: &mut [T], width: usize) = strided_product_body;
+}
+
+/// `y[o] = start[o] + Σ_i w[o·row + i·column]·x[i]`, blocked so that the sums of a block stay in registers.
 ///
 /// # Safety
 /// Call it through `simd_dispatch!`. `width` is a multiple of [`LANES`], `x` and `y` are whole tiles, and every
-/// `w[o·row + i·column]` is inside `w`.
+/// `w[o·row + i·column]` is inside `w`, as is every row of a bias.
 #[inline(always)]
 unsafe fn strided_product_body<T: Real, V: Vector<T>>(
+    start: Start<'_, T>,
     w: &[T],
     row: usize,
     column: usize,
@@ -63,12 +91,12 @@ unsafe fn strided_product_body<T: Real, V: Vector<T>>(
         let mut sample = 0;
         while sample + 6 * V::LANES <= width {
             // SAFETY: row 0, and six registers of samples, are inside the tiles.
-            unsafe { block::<T, V, 1, 6>(w, row, column, inner, x, y, width, 0, sample) };
+            unsafe { block::<T, V, 1, 6>(start, w, row, column, inner, x, y, width, 0, sample) };
             sample += 6 * V::LANES;
         }
         while sample < width {
             // SAFETY: row 0, and a register of samples, are inside the tiles, since lanes divide `width`.
-            unsafe { block::<T, V, 1, 1>(w, row, column, inner, x, y, width, 0, sample) };
+            unsafe { block::<T, V, 1, 1>(start, w, row, column, inner, x, y, width, 0, sample) };
             sample += V::LANES;
         }
         return;
@@ -78,18 +106,18 @@ unsafe fn strided_product_body<T: Real, V: Vector<T>>(
         let mut o = 0;
         while o + 6 <= out {
             // SAFETY: six rows from `o` on, and two registers of samples, are inside the tiles.
-            unsafe { block::<T, V, 6, 2>(w, row, column, inner, x, y, width, o, sample) };
+            unsafe { block::<T, V, 6, 2>(start, w, row, column, inner, x, y, width, o, sample) };
             o += 6;
         }
         // SAFETY: the `out - o` < 6 rows left, and two registers of samples, are inside the tiles.
         unsafe {
             match out - o {
                 0 => {}
-                1 => block::<T, V, 1, 2>(w, row, column, inner, x, y, width, o, sample),
-                2 => block::<T, V, 2, 2>(w, row, column, inner, x, y, width, o, sample),
-                3 => block::<T, V, 3, 2>(w, row, column, inner, x, y, width, o, sample),
-                4 => block::<T, V, 4, 2>(w, row, column, inner, x, y, width, o, sample),
-                _ => block::<T, V, 5, 2>(w, row, column, inner, x, y, width, o, sample),
+                1 => block::<T, V, 1, 2>(start, w, row, column, inner, x, y, width, o, sample),
+                2 => block::<T, V, 2, 2>(start, w, row, column, inner, x, y, width, o, sample),
+                3 => block::<T, V, 3, 2>(start, w, row, column, inner, x, y, width, o, sample),
+                4 => block::<T, V, 4, 2>(start, w, row, column, inner, x, y, width, o, sample),
+                _ => block::<T, V, 5, 2>(start, w, row, column, inner, x, y, width, o, sample),
             }
         }
         sample += 2 * V::LANES;
@@ -97,7 +125,7 @@ unsafe fn strided_product_body<T: Real, V: Vector<T>>(
     if sample < width {
         for o in 0..out {
             // SAFETY: row `o`, and a register of samples, are inside the tiles, since lanes divide `width`.
-            unsafe { block::<T, V, 1, 1>(w, row, column, inner, x, y, width, o, sample) };
+            unsafe { block::<T, V, 1, 1>(start, w, row, column, inner, x, y, width, o, sample) };
         }
     }
 }
@@ -108,6 +136,7 @@ unsafe fn strided_product_body<T: Real, V: Vector<T>>(
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "strides and origin of a block")]
 unsafe fn block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
+    start: Start<'_, T>,
     w: &[T],
     row: usize,
     column: usize,
@@ -123,8 +152,22 @@ unsafe fn block<T: Real, V: Vector<T>, const OUT: usize, const N: usize>(
         let x = x.as_ptr().add(sample);
         let y = y.as_mut_ptr().add(o * width + sample);
         let w = w.as_ptr().add(o * row);
-        let mut sums: [[V; N]; OUT] =
-            core::array::from_fn(|o| core::array::from_fn(|n| V::load(y.add(o * width + n * V::LANES))));
+        let mut sums = [[V::splat(T::zero()); N]; OUT];
+        match start {
+            Start::Zero => {}
+            Start::Sum => {
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    for (n, sum) in sums.iter_mut().enumerate() {
+                        *sum = V::load(y.add(row * width + n * V::LANES));
+                    }
+                }
+            }
+            Start::Bias(bias) => {
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    *sums = [V::splat(*bias.get_unchecked(o + row)); N];
+                }
+            }
+        }
         for i in 0..inner {
             let x: [V; N] = core::array::from_fn(|n| V::load(x.add(i * width + n * V::LANES)));
             for (o, sums) in sums.iter_mut().enumerate() {

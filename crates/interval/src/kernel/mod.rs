@@ -31,7 +31,9 @@ pub use centred_product::CentredWeights;
 pub use elementwise::product;
 pub use interval_product::{IntervalWeights, WeightAdjoint};
 pub use level::{SimdLevel, with_level};
-pub use matmul::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
+pub use matmul::{
+    affine, fill_channels, matmul_add, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add,
+};
 pub use one_sample::{CentredColumns, IntervalRows};
 pub use vector::{Portable, Quad, Vector};
 #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{
-    fill_channels, matmul_add, matmul_transposed_add, outer_add, padded, sum_channels_add,
+    affine, fill_channels, matmul_add, matmul_transposed, matmul_transposed_add, outer_add, padded, sum_channels_add,
 };
 use proptest::prelude::*;
 
@@ -34,6 +34,27 @@ fn products<T: Real>(seed: u64, Shape { out, inner, width }: Shape) {
     }
     for (level, found) in added(&x, &|x| matmul_transposed_add(&w, &y, x, width)) {
         transposed.check(&format!("matmul_transposed_add {level:?}"), &found, out);
+    }
+}
+
+/// Products that set their result, to the bit what those that add make of a bias or of zeros.
+fn products_that_set<T: Real>(seed: u64, Shape { out, inner, width }: Shape) {
+    let mut draw = Draw::new(seed);
+    let (w, bias): (Vec<T>, Vec<T>) = (draw.numbers(out * inner), draw.numbers(out));
+    let (x, y): (Vec<T>, Vec<T>) = (draw.numbers(inner * width), draw.numbers(out * width));
+    let found = at_all_levels(|| {
+        let (mut set, mut added) = (y.clone(), y.clone());
+        affine(&w, &bias, &x, &mut set, width);
+        fill_channels(&bias, &mut added, width);
+        matmul_add(&w, &x, &mut added, width);
+        let (mut set_back, mut added_back) = (x.clone(), vec![T::zero(); x.len()]);
+        matmul_transposed(&w, &y, &mut set_back, width);
+        matmul_transposed_add(&w, &y, &mut added_back, width);
+        let apart = |a: &[T], b: &[T]| a.iter().zip(b).map(|(&a, &b)| a - b).collect::<Vec<T>>();
+        [apart(&set, &added), apart(&set_back, &added_back)].concat()
+    });
+    for (level, differences) in found {
+        assert!(differences.iter().all(|d| *d == T::zero()), "{level:?}");
     }
 }
 
@@ -78,6 +99,8 @@ proptest! {
     fn products_agree_with_loops(seed in any::<u64>(), shape in shape()) {
         products::<f32>(seed, shape);
         products::<f64>(seed, shape);
+        products_that_set::<f32>(seed, shape);
+        products_that_set::<f64>(seed, shape);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! z = W·input + U·h₋₁ + b, gates i, f, o = σ(z), q = tanh(z), c = f·c₋₁ + i·q, h = o·tanh c; the next cell's input is h.
 
 use intervalid_interval::Real;
-use intervalid_interval::kernel::{fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add};
+use intervalid_interval::kernel::{
+    affine, fill_channels, matmul_add, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add,
+};
 
 use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
@@ -149,8 +151,8 @@ impl<T: Real> Core<T> for Lstm<T> {
                 Some(below) => below.h(tile, width),
             };
             let gates = &mut cell.gates[tile * 4 * n..(tile + 1) * 4 * n];
-            fill_channels(&theta[cell.layer.bias.clone()], gates, width);
-            matmul_add(&theta[cell.layer.weight.clone()], input, gates, width);
+            let (weight, bias) = (&theta[cell.layer.weight.clone()], &theta[cell.layer.bias.clone()]);
+            affine(weight, bias, input, gates, width);
             let states = &mut frames.states[index];
             if place.first {
                 states.h[tile * n..(tile + 1) * n].fill(T::zero());
@@ -179,9 +181,9 @@ impl<T: Real> Core<T> for Lstm<T> {
                 multiply(&mut cell.h[tile * n..(tile + 1) * n], mask);
             }
         }
-        fill_channels(&theta[self.readout.bias.clone()], y, width);
         if let Some(top) = self.cells.last() {
-            matmul_add(&theta[self.readout.weight.clone()], top.h(tile, width), y, width);
+            let (weight, bias) = (&theta[self.readout.weight.clone()], &theta[self.readout.bias.clone()]);
+            affine(weight, bias, top.h(tile, width), y, width);
         }
     }
 
@@ -231,9 +233,10 @@ impl<T: Real> Core<T> for Lstm<T> {
                 }
             }
             // From here on h_adjoint is that of h₋₁.
-            cell.h_adjoint.fill(T::zero());
-            if !place.first {
-                matmul_transposed_add(&theta[cell.layer.recurrent.clone()], deltas, &mut cell.h_adjoint, width);
+            if place.first {
+                cell.h_adjoint.fill(T::zero());
+            } else {
+                matmul_transposed(&theta[cell.layer.recurrent.clone()], deltas, &mut cell.h_adjoint, width);
                 if let Some(extra) = extra {
                     add(&mut cell.h_adjoint, &extra.h[index][tile * n..(tile + 1) * n]);
                     add(&mut cell.c_adjoint, &extra.c[index][tile * n..(tile + 1) * n]);

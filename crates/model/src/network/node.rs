@@ -4,7 +4,7 @@
 
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{
-    fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add, tanh,
+    affine, fill_channels, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add, tanh,
 };
 
 use super::architecture::{Layer, Layout};
@@ -81,8 +81,8 @@ impl<T: Real> Core<T> for Node<T> {
                 Some(buffer) => tile_of_mut(buffer, place.tile, layer.out * width),
                 None => &mut *y,
             };
-            fill_channels(&theta[layer.bias.clone()], output, width);
-            matmul_add(&theta[layer.weight.clone()], input, output, width);
+            let (weight, bias) = (&theta[layer.weight.clone()], &theta[layer.bias.clone()]);
+            affine(weight, bias, input, output, width);
             if is_hidden {
                 tanh(output);
                 if let Some(mask) = frames.mask(index, place.tile) {
@@ -109,8 +109,7 @@ impl<T: Real> Core<T> for Node<T> {
             let (before, rest) = self.deltas.split_at_mut(index);
             let delta = tile_of(&rest[0], place.tile, layer.out * width);
             let below = tile_of_mut(&mut before[index - 1], place.tile, layer.inner * width);
-            below.fill(T::zero());
-            matmul_transposed_add(&theta[layer.weight.clone()], delta, below, width);
+            matmul_transposed(&theta[layer.weight.clone()], delta, below, width);
             let activations = tile_of(&self.activations[index - 1], place.tile, layer.inner * width);
             match frames.mask(index - 1, place.tile) {
                 None => tanh_backward(activations, below),

@@ -10,7 +10,7 @@
 
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{
-    fill_channels, matmul_add, matmul_transposed_add, outer_add, sum_channels_add, tanh,
+    affine, fill_channels, matmul_add, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add, tanh,
 };
 
 use super::architecture::{Architecture, Layout, MapLayout, Maps};
@@ -147,12 +147,16 @@ impl<T: Real> Trace<T> {
     fn forward(&mut self, theta: &[T], tile: usize, out: &mut [T], width: usize) {
         let map = &self.map;
         let z = &self.z[tile * map.width * width..(tile + 1) * map.width * width];
-        fill_channels(&theta[map.bias.clone()], out, width);
-        matmul_add(&theta[map.linear.clone()], z, out, width);
+        affine(&theta[map.linear.clone()], &theta[map.bias.clone()], z, out, width);
         if map.units > 0 {
             let units = &mut self.units[tile * map.units * width..(tile + 1) * map.units * width];
-            fill_channels(&theta[map.inner_bias.clone()], units, width);
-            matmul_add(&theta[map.inner.clone()], z, units, width);
+            affine(
+                &theta[map.inner.clone()],
+                &theta[map.inner_bias.clone()],
+                z,
+                units,
+                width,
+            );
             tanh(units);
             matmul_add(&theta[map.outer.clone()], units, out, width);
         }
@@ -162,13 +166,11 @@ impl<T: Real> Trace<T> {
     fn backward(&mut self, theta: &[T], tile: usize, width: usize) {
         let map = &self.map;
         let delta = &self.delta[tile * map.rows * width..(tile + 1) * map.rows * width];
-        self.z_adjoint.fill(T::zero());
-        matmul_transposed_add(&theta[map.linear.clone()], delta, &mut self.z_adjoint, width);
+        matmul_transposed(&theta[map.linear.clone()], delta, &mut self.z_adjoint, width);
         if map.units > 0 {
             let range = tile * map.units * width..(tile + 1) * map.units * width;
             let unit_delta = &mut self.unit_delta[range.clone()];
-            unit_delta.fill(T::zero());
-            matmul_transposed_add(&theta[map.outer.clone()], delta, unit_delta, width);
+            matmul_transposed(&theta[map.outer.clone()], delta, unit_delta, width);
             tanh_backward(&self.units[range], unit_delta);
             matmul_transposed_add(&theta[map.inner.clone()], unit_delta, &mut self.z_adjoint, width);
         }
@@ -298,10 +300,9 @@ impl<T: Real> Core<T> for StateSpace<T> {
         delta.copy_from_slice(&self.output.z_adjoint[..n]);
         add(delta, &self.x_before);
         // The innovation is y(k-1) - ŷ(k-1).
-        self.y_before.fill(T::zero());
         let delta = &self.state.delta[tile * n..(tile + 1) * n];
         let observer = &theta[self.maps.observer.clone()];
-        matmul_transposed_add(observer, delta, &mut self.y_before, width);
+        matmul_transposed(observer, delta, &mut self.y_before, width);
         add(x_adjoint, &self.y_before);
         self.y_before.iter_mut().for_each(|value| *value = -*value);
         self.state.backward(theta, tile, width);

@@ -102,7 +102,11 @@ fn any_number_of_threads_trains_the_same_bits() {
         let (alone, info) = fit(1);
         for threads in [2, 3, 8] {
             let (together, info_together) = fit(threads);
-            assert_eq!(bits(&alone), bits(&together), "{model:?} {strategy:?} on {threads} threads");
+            assert_eq!(
+                bits(&alone),
+                bits(&together),
+                "{model:?} {strategy:?} on {threads} threads"
+            );
             assert_eq!(info.history, info_together.history);
         }
     }
