@@ -34,6 +34,7 @@ mod budget;
 mod choice;
 mod config;
 mod cross_calibration;
+mod cut;
 mod doubt;
 mod error;
 mod findings;

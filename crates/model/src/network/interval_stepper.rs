@@ -68,7 +68,7 @@ impl<T: Real> LayerIntervalStepper<T> {
     fn new(architecture: &Architecture, parameters: &IntervalParameters<T>) -> Self {
         let layout = architecture.layout();
         let hidden = architecture.hidden.len();
-        let layer = |(index, layer): (usize, &super::architecture::Layer)| {
+        let layer = |(index, layer): (usize, &super::layout::Layer)| {
             let is_cell = architecture.kind == NetworkKind::Lstm && index < hidden;
             let groups = if is_cell { 4 } else { 1 };
             let (size, width) = (layer.out / groups, padded(layer.out / groups));

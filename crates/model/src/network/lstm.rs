@@ -7,12 +7,12 @@ use intervalid_interval::kernel::{
     affine, fill_channels, matmul_add, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add,
 };
 
-use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
 use super::elementwise::{
     Cell, IntervalCell, IntervalCellValues, add, cell_backward, cell_forward, interval_cell_backward,
     interval_cell_forward, multiply,
 };
+use super::layout::{Layer, Layout};
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
 

@@ -13,6 +13,7 @@ mod elementwise;
 mod golden;
 pub(crate) mod initialise;
 mod interval_stepper;
+mod layout;
 mod lstm;
 #[expect(clippy::module_inception, reason = "the file of the type Network")]
 mod network;
@@ -24,9 +25,10 @@ mod stepper;
 mod tiles;
 
 pub(crate) use self::core::TrajectoryAdjoint;
-pub use architecture::{Architecture, Block, Head, LayerId, Layout, MapId, NetworkKind, Role};
-pub(crate) use architecture::{MapLayout, Maps};
+pub use architecture::{Architecture, Head, NetworkKind};
 pub(crate) use interval_stepper::IntervalStepper;
+pub use layout::{Block, LayerId, Layout, MapId, Role};
+pub(crate) use layout::{MapLayout, Maps};
 pub(crate) use network::Network;
 pub(crate) use parameters::{IntervalAdjoint, IntervalParameters};
 pub(crate) use stepper::Stepper;

@@ -3,9 +3,10 @@
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{matmul_add, matmul_transposed_add, outer_add};
 
-use super::architecture::{Architecture, Base, Layout, NetworkKind};
+use super::architecture::{Architecture, Base, NetworkKind};
 use super::core::{Core, Place, TrajectoryAdjoint};
 use super::elementwise::add;
+use super::layout::Layout;
 use super::lstm::Lstm;
 use super::node::Node;
 use super::parameters::{IntervalAdjoint, IntervalParameters};

@@ -7,9 +7,9 @@ use intervalid_interval::kernel::{
     affine, fill_channels, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add, tanh,
 };
 
-use super::architecture::{Layer, Layout};
 use super::core::{Core, Place, TrajectoryAdjoint};
 use super::elementwise::{masked_tanh_backward, multiply, tanh_backward};
+use super::layout::{Layer, Layout};
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
 

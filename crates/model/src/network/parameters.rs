@@ -3,7 +3,7 @@
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{CentredAdjoint, CentredWeights, IntervalWeights, WeightAdjoint};
 
-use super::architecture::{Layout, Matrix};
+use super::layout::{Layout, Matrix};
 
 /// θ̃ = [θ - Δ_lo, θ + Δ_hi] with the weights that meet interval inputs sorted for their kernel.
 #[derive(Clone, Debug)]

@@ -13,9 +13,10 @@ use intervalid_interval::kernel::{
     affine, fill_channels, matmul_add, matmul_transposed, matmul_transposed_add, outer_add, sum_channels_add, tanh,
 };
 
-use super::architecture::{Architecture, Layout, MapLayout, Maps};
+use super::architecture::Architecture;
 use super::core::{Core, Place, TrajectoryAdjoint};
 use super::elementwise::{add, tanh_backward};
+use super::layout::{Layout, MapLayout, Maps};
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
 

@@ -3,7 +3,8 @@
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{CentredColumns, IntervalRows, matmul_add, padded, tanh};
 
-use super::architecture::{Architecture, MapLayout, Maps};
+use super::architecture::Architecture;
+use super::layout::{MapLayout, Maps};
 use super::parameters::IntervalParameters;
 use super::state_space::{OBSERVER, OUTPUT_INNER, OUTPUT_LINEAR, OUTPUT_OUTER, STATE_INNER, STATE_LINEAR, STATE_OUTER};
 use super::stepper::CellState;

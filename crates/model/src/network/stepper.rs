@@ -6,8 +6,9 @@
 use intervalid_interval::Real;
 use intervalid_interval::kernel::{matmul_add, padded, tanh};
 
-use super::architecture::{Architecture, Base, Layer, Layout, NetworkKind};
+use super::architecture::{Architecture, Base, NetworkKind};
 use super::elementwise::{Cell, cell_forward, multiply};
+use super::layout::{Layer, Layout};
 use super::state_space_stepper::MapStepper;
 
 /// Crisp network in stepping form.

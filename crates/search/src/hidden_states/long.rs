@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::candidate::HiddenCandidate;
 use super::rounds::Wave;
 use crate::budget::Budget;
-use crate::folds::before_cut;
+use crate::cut::before_cut;
 use crate::parallel::map_parallel;
 use crate::state_space::{
     Descent, DescentConfig, Division, Fitted, LinearConfig, Recipe, Run, Scored, Start, beginnings, beside_linear,

@@ -12,8 +12,9 @@ use super::descent::Fitted;
 use super::initial::{InitialConfig, state_before};
 use super::model::StateSpace;
 use super::run::{Run, Scored};
+use crate::cut::before_cut;
 use crate::error::Result;
-use crate::folds::{BLOCKS, SHORTEST_BLOCK, before_cut};
+use crate::folds::{BLOCKS, SHORTEST_BLOCK};
 
 /// One way to divide the samples: a model is fitted on some and judged on others.
 #[derive(Clone, Debug)]
