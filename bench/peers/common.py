@@ -1,4 +1,4 @@
-"""What the two peers share: the cases, the data, the golden values, and how a timing is taken and printed.
+"""What the two peers share: reading the problem, the golden values, and how a timing is taken and printed.
 
 Nothing here computes; each peer is complete on its own.
 """
@@ -6,91 +6,79 @@ Nothing here computes; each peer is complete on its own.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import platform
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Protocol
 
 import numpy as np
 
 GOLDEN = Path(__file__).resolve().parents[2] / "crates/testkit/golden/golden.json"
 
-# One training iteration: 64 windows of N = 40 samples (39 predicted), MR-damper regressor: 1 output lag, 3 input taps.
-BATCH, STEPS, OUTPUT_LAGS, INPUT_TAPS = 64, 40, 1, 3
-COVERAGE, WIDTH_PENALTY, LEARNING_RATE, CLIP = 0.9, 0.5, 5e-3, 5.0
-SEED = 1
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the benchmark."""
-
-    name: str
-    architecture: str  # "node" or "lstm"
-    joint: bool
-    hidden: tuple[int, ...]
-    beta: float = 0.1  # GradNorm exponent
-    margin_hidden: float = 1.0  # initial margin, as a fraction of |theta|
-    margin_output: float = 1.0
-
-
-CASES = (
-    Case("joint-inode", "node", True, (40, 40)),
-    Case("joint-ilstm", "lstm", True, (30, 10), beta=0.5, margin_hidden=0.2),
-    Case("crisp-node", "node", False, (40, 40)),
-    Case("crisp-lstm", "lstm", False, (30, 10)),
-)
+CASES = ("joint-inode", "joint-ilstm", "crisp-node", "crisp-lstm")
 
 Layers = list[dict[str, np.ndarray]]
 
 
-def glorot(generator: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    limit = np.sqrt(6.0 / (rows + columns))
-    return generator.uniform(-limit, limit, (rows, columns))
+@dataclass(frozen=True)
+class Settings:
+    """What an iteration depends on beside its arrays; can be hashed, as jit wants."""
 
-
-def initial_theta(case: Case, generator: np.random.Generator) -> Layers:
-    """Layers as in golden.json: W [out, in], b [out], and for LSTM cells U [4h, h]; gates i, f, q, o."""
-    layers, inputs = [], OUTPUT_LAGS + INPUT_TAPS
-    for width in case.hidden:
-        if case.architecture == "node":
-            layers.append({"W": glorot(generator, width, inputs), "b": np.zeros(width)})
-        else:
-            orthogonal = [np.linalg.qr(generator.standard_normal((width, width)))[0] for _ in range(4)]
-            bias = np.zeros(4 * width)
-            bias[width : 2 * width] = 1.0
-            layers.append({"W": glorot(generator, 4 * width, inputs), "U": np.concatenate(orthogonal), "b": bias})
-        inputs = width
-    layers.append({"W": glorot(generator, 1, inputs), "b": np.zeros(1)})
-    return layers
-
-
-def initial_margins(case: Case, theta: Layers) -> Layers:
-    """Raw margins r·|theta|; the same for the lower and the upper side."""
-    ratios = [case.margin_hidden] * (len(theta) - 1) + [case.margin_output]
-    return [{key: ratio * np.abs(value) for key, value in layer.items()} for layer, ratio in zip(theta, ratios)]
+    network: str  # "node" or "lstm"
+    iterations: int  # of a pass from the start
+    learning_rate: float  # of theta, margins and GradNorm's scales
+    clip: float  # of theta's gradient and of either side's
+    coverage: float
+    width_penalty: float
+    beta: float  # GradNorm exponent
+    least_scale: float  # of GradNorm
 
 
 @dataclass(frozen=True)
 class Problem:
-    theta: Layers
-    margins: Layers
-    u: np.ndarray  # [window, step, tap]
-    y_target: np.ndarray  # [window, step]
+    """One row of the benchmark, as our program wrote it; all arrays are float32, and no peer makes any of its own."""
+
+    case: str
+    settings: Settings
+    theta: Layers  # W [out, in], b [out], and for LSTM cells U [4h, h]; gates i, f, q, o
+    margins: Layers  # raw, the same for the lower and the upper side
+    inputs: np.ndarray  # [window, predicted step, tap]
+    outputs: np.ndarray  # [window, sample]; the first starts the free run
+
+    @property
+    def joint(self) -> bool:
+        return self.case.startswith("joint")
+
+    def checksum(self) -> str:
+        """The first digits of SHA-256 over all arrays; our program prints that of the arrays it uses itself."""
+        arrays = [self.inputs, self.outputs]
+        arrays += [layer[key] for layer in self.theta + self.margins for key in ("W", "U", "b") if key in layer]
+        digest = hashlib.sha256()
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array, "<f4").tobytes())
+        return digest.hexdigest()[:16]
 
 
-def problem(case: Case) -> Problem:
-    """Seeded data of the right shapes; both peers get the same numbers."""
-    generator = np.random.default_rng(SEED)
-    theta = initial_theta(case, generator)
-    return Problem(
-        theta=theta,
-        margins=initial_margins(case, theta),
-        u=generator.standard_normal((BATCH, STEPS, INPUT_TAPS)),
-        y_target=generator.standard_normal((BATCH, STEPS)),
-    )
+def read_problem(folder: Path, case: str) -> Problem:
+    found = json.loads((folder / f"{case}.json").read_text())
+    arrays = {key: np.asarray(found[key], np.float32) for key in ("inputs", "outputs")}
+    layers = {
+        name: [{key: np.asarray(value, np.float32) for key, value in layer.items()} for layer in found[name]]
+        for name in ("theta", "margins")
+    }
+    settings = Settings(**{field.name: found[field.name] for field in fields(Settings)})
+    return Problem(case=case, settings=settings, **layers, **arrays)
+
+
+def straddling(theta: Layers, lower: Layers, upper: Layers) -> float:
+    """Share of the weights that meet bounds (all but the first layer's) whose own bounds lie on both sides of zero."""
+    sides = [(t["W"], np.abs(low["W"]), np.abs(up["W"])) for t, low, up in zip(theta, lower, upper, strict=True)]
+    straddle = np.concatenate([((t < low) & (t > -up)).ravel() for t, low, up in sides[1:]])
+    return float(straddle.mean())
 
 
 def golden_cases() -> list[dict[str, Any]]:
@@ -132,31 +120,57 @@ class Check:
         return 1 if self.failed else 0
 
 
-def measure(step: Callable[[], None], seconds: float, least: int = 5) -> list[float]:
-    """Times `step` (which must wait for its own result) for about `seconds`, in milliseconds each."""
-    for _ in range(3):
-        step()
-    times: list[float] = []
+class Run(Protocol):
+    """Training from the start."""
+
+    def step(self) -> Any:
+        """One iteration, finished when it returns; gives the losses."""
+
+    def straddling(self) -> float: ...
+
+
+@dataclass
+class Timing:
+    milliseconds: list[float]  # of all iterations
+    losses: list[list[float]]  # of the first and the last iteration of a pass
+    straddling: list[float] | None  # before and after a pass
+
+
+def measure(begin: Callable[[], Run], problem: Problem, seconds: float) -> Timing:
+    """Passes of the same iterations from the same start, for about `seconds`: how many weights straddle zero changes as training
+    goes on, and programs that are slower would otherwise see other weights."""
+    timing = Timing([], [], None)
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < least:
-        start = time.perf_counter()
-        step()
-        times.append((time.perf_counter() - start) * 1e3)
-    return times
+    while not timing.milliseconds or time.perf_counter() < end:
+        run, losses = begin(), []
+        before = run.straddling() if problem.joint else None
+        for _ in range(problem.settings.iterations):
+            start = time.perf_counter()
+            found = run.step()
+            timing.milliseconds.append((time.perf_counter() - start) * 1e3)
+            losses.append(found)
+        timing.losses = [np.atleast_1d(np.asarray(value, np.float64)).tolist() for value in (losses[0], losses[-1])]
+        timing.straddling = [before, run.straddling()] if problem.joint else None
+    return timing
 
 
-def report(peer: str, case: Case, times: list[float], compile_s: float, threads: int, versions: dict[str, str]) -> None:
+def report(
+    peer: str, problem: Problem, timing: Timing, compile_s: float, threads: int, versions: dict[str, str]
+) -> None:
     """One JSON line per case, the format that `cargo xtask bench-peers` reads."""
-    p10, median, p90 = np.percentile(times, [10, 50, 90])
+    p10, median, p90 = np.percentile(timing.milliseconds, [10, 50, 90])
     line = {
         "peer": peer,
-        "case": case.name,
+        "case": problem.case,
         "median_ms": round(float(median), 5),
         "p10": round(float(p10), 5),
         "p90": round(float(p90), 5),
-        "iterations": len(times),
+        "iterations": len(timing.milliseconds),
         "compile_s": round(compile_s, 3),
         "threads": threads,
+        "checksum": problem.checksum(),
+        "losses": timing.losses,
+        "straddling": timing.straddling,
         "versions": {"python": platform.python_version(), **versions},
     }
     print(json.dumps(line), flush=True)
@@ -165,13 +179,18 @@ def report(peer: str, case: Case, times: list[float], compile_s: float, threads:
 def arguments(description: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--check", action="store_true", help="compare with golden.json instead of timing")
-    parser.add_argument("--precision", choices=("f32", "f64"), default="f32")
+    parser.add_argument("--problems", type=Path, help="folder with the arrays that our program wrote; needed for timing")
+    parser.add_argument("--precision", choices=("f32", "f64"), default="f32", help="of --check; timing is in f32")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=5.0, help="time spent on each case")
-    parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="default: all")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time spent on each case, at least one pass")
+    parser.add_argument("--case", action="append", choices=CASES, help="default: all")
     parser.add_argument("--plain", action="store_true", help="JAX: interval products by broadcasting and autodiff only")
-    return parser.parse_args()
+    found = parser.parse_args()
+    if not found.check and found.problems is None:
+        parser.error("--problems DIR is missing; `cargo xtask bench-peers` writes the arrays and starts everything")
+    return found
 
 
-def chosen_cases(names: list[str] | None) -> list[Case]:
-    return [case for case in CASES if names is None or case.name in names]
+def chosen_problems(arguments: argparse.Namespace) -> Iterator[Problem]:
+    for case in arguments.case or CASES:
+        yield read_problem(arguments.problems, case)

@@ -1,6 +1,7 @@
 """The training iteration in JAX: jit, one `lax.scan` for the crisp path, the interval branch of all steps at once.
 
-    python peer_jax.py [--check] [--precision f32|f64] [--threads N] [--seconds S] [--case NAME] [--plain]
+    python peer_jax.py --problems DIR [--threads N] [--seconds S] [--case NAME] [--plain]
+    python peer_jax.py --check [--precision f32|f64]
 
 Arrays are [step, window, channel]; layers are dicts W [out, in], b [out], LSTM cells also U [4h, h] (gates i, f, q, o).
 """
@@ -266,14 +267,18 @@ def gradnorm(s, losses, initial, beta, mse_gradient, rqr_gradient):
 # --- optimiser and the timed iterations -----------------------------------------------------------------------------
 
 
-def adam(parameters, gradient, moments, count):
+def clipped(gradient, limit):
     norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
-    factor = jnp.minimum(1.0, common.CLIP / (norm + 1e-12))
-    gradient = jax.tree.map(lambda g: g * factor, gradient)
+    factor = jnp.minimum(1.0, limit / (norm + 1e-12))
+    return jax.tree.map(lambda g: g * factor, gradient)
+
+
+def adam(parameters, gradient, moments, count, learning_rate):
     first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, moments[0], gradient)
     second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, moments[1], gradient)
-    rate = common.LEARNING_RATE * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
-    parameters = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + 1e-8), parameters, first, second)
+    correction = jnp.sqrt(1 - 0.999**count)
+    rate, epsilon = learning_rate * correction / (1 - 0.9**count), 1e-8 * correction
+    parameters = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + epsilon), parameters, first, second)
     return parameters, (first, second)
 
 
@@ -281,62 +286,78 @@ def no_moments(parameters):
     return (jax.tree.map(jnp.zeros_like, parameters), jax.tree.map(jnp.zeros_like, parameters))
 
 
-@partial(jax.jit, static_argnames=("case",), donate_argnames=("state",))
-def joint_iteration(state, u, start, target, case):
-    count = state["count"] + 1
+@partial(jax.jit, static_argnames=("settings",), donate_argnames=("state",))
+def joint_iteration(state, u, start, target, settings):
+    count, rate = state["count"] + 1, settings.learning_rate
     losses, mse_gradient, rqr_gradient, margin_gradient, _ = joint_gradients(
-        case.architecture, "abs", common.COVERAGE, common.WIDTH_PENALTY,
+        settings.network, "abs", settings.coverage, settings.width_penalty,
         state["theta"], state["margins"], u, start, target,
     )  # fmt: skip
     initial = jnp.where(count == 1, losses, state["initial"])
-    *_, by_s = gradnorm(state["s"], losses, initial, case.beta, mse_gradient, rqr_gradient)
+    *_, by_s = gradnorm(state["s"], losses, initial, settings.beta, mse_gradient, rqr_gradient)
     gradient = jax.tree.map(lambda a, b: state["s"][0] * a + state["s"][1] * b, mse_gradient, rqr_gradient)
-    theta, theta_moments = adam(state["theta"], gradient, state["theta_moments"], count)
-    margins, margin_moments = adam(state["margins"], margin_gradient, state["margin_moments"], count)
-    s = jnp.maximum(state["s"] - common.LEARNING_RATE * by_s, 1e-3)
+    gradient = clipped(gradient, settings.clip)
+    margin_gradient = {side: clipped(margin_gradient[side], settings.clip) for side in ("lower", "upper")}
+    theta, theta_moments = adam(state["theta"], gradient, state["theta_moments"], count, rate)
+    margins, margin_moments = adam(state["margins"], margin_gradient, state["margin_moments"], count, rate)
+    s, s_moments = adam(state["s"], by_s, state["s_moments"], count, rate)
+    s = jnp.maximum(s, settings.least_scale)
     return {
         "theta": theta, "theta_moments": theta_moments, "margins": margins, "margin_moments": margin_moments,
-        "s": s / jnp.sum(s), "initial": initial, "count": count,
+        "s": s / jnp.sum(s), "s_moments": s_moments, "initial": initial, "count": count,
     }, losses  # fmt: skip
 
 
-@partial(jax.jit, static_argnames=("case",), donate_argnames=("state",))
-def crisp_iteration(state, u, start, target, case):
+@partial(jax.jit, static_argnames=("settings",), donate_argnames=("state",))
+def crisp_iteration(state, u, start, target, settings):
     def loss(theta):
-        y, _ = NETWORKS[case.architecture][0](theta, u, start)
+        y, _ = NETWORKS[settings.network][0](theta, u, start)
         return jnp.mean((y - target) ** 2)
 
     count = state["count"] + 1
     mse, gradient = jax.value_and_grad(loss)(state["theta"])
-    theta, moments = adam(state["theta"], gradient, state["theta_moments"], count)
+    gradient = clipped(gradient, settings.clip)
+    theta, moments = adam(state["theta"], gradient, state["theta_moments"], count, settings.learning_rate)
     return {"theta": theta, "theta_moments": moments, "count": count}, mse
 
 
-def time_case(case, seconds, threads, plain):
-    problem = common.problem(case)
-    to_device = lambda value: jnp.asarray(value, jnp.float32)  # noqa: E731
-    u = to_device(problem.u[:, 1:].swapaxes(0, 1))
-    start, target = to_device(problem.y_target[:, :1]), to_device(problem.y_target[:, 1:].T)
-    theta = jax.tree.map(to_device, problem.theta)
+def initial_state(problem):
+    # Buffers are donated, so nothing is shared, not even by the two sides of the margins.
+    to_device = lambda layers: jax.tree.map(lambda value: jnp.array(value, jnp.float32), layers)  # noqa: E731
+    theta = to_device(problem.theta)
     state = {"theta": theta, "theta_moments": no_moments(theta), "count": jnp.zeros((), jnp.float32)}
-    iteration = crisp_iteration
-    if case.joint:
-        iteration = joint_iteration
-        # Buffers are donated, so the two sides must not share one.
-        margins = {side: jax.tree.map(to_device, problem.margins) for side in ("lower", "upper")}
+    if problem.joint:
+        margins, s = {side: to_device(problem.margins) for side in ("lower", "upper")}, jnp.full(2, 0.5, jnp.float32)
         state |= {"margins": margins, "margin_moments": no_moments(margins)}
-        state |= {"s": jnp.full(2, 0.5, jnp.float32), "initial": jnp.ones(2, jnp.float32)}
+        state |= {"s": s, "s_moments": no_moments(s), "initial": jnp.ones(2, jnp.float32)}
+    return state
+
+
+class Run:
+    """Training from the start with a compiled iteration."""
+
+    def __init__(self, problem, compiled, data):
+        self.state, self.compiled, self.data = initial_state(problem), compiled, data
+
+    def step(self):
+        self.state, losses = self.compiled(self.state, *self.data)
+        jax.block_until_ready((self.state, losses))
+        return losses
+
+    def straddling(self):
+        theta, margins = jax.tree.map(np.asarray, (self.state["theta"], self.state["margins"]))
+        return common.straddling(theta, margins["lower"], margins["upper"])
+
+
+def time_case(problem, seconds, threads, plain):
+    u = jnp.array(problem.inputs.swapaxes(0, 1))
+    data = u, jnp.array(problem.outputs[:, :1]), jnp.array(problem.outputs[:, 1:].T)
+    iteration = joint_iteration if problem.joint else crisp_iteration
     begin = time.perf_counter()
-    compiled = iteration.lower(state, u, start, target, case).compile()
+    compiled = iteration.lower(initial_state(problem), *data, problem.settings).compile()
     compile_s = time.perf_counter() - begin
-
-    def step():
-        nonlocal state
-        state, losses = compiled(state, u, start, target)
-        jax.block_until_ready((state, losses))
-
-    times = common.measure(step, seconds)
-    common.report("jax-plain" if plain else "jax", case, times, compile_s, threads, {"jax": jax.__version__})
+    timing = common.measure(lambda: Run(problem, compiled, data), problem, seconds)
+    common.report("jax-plain" if plain else "jax", problem, timing, compile_s, threads, {"jax": jax.__version__})
 
 
 def check(precision) -> int:
@@ -375,8 +396,8 @@ def check(precision) -> int:
 def main() -> int:
     if ARGUMENTS.check:
         return check(ARGUMENTS.precision)
-    for case in common.chosen_cases(ARGUMENTS.case):
-        time_case(case, ARGUMENTS.seconds, ARGUMENTS.threads, ARGUMENTS.plain)
+    for problem in common.chosen_problems(ARGUMENTS):
+        time_case(problem, ARGUMENTS.seconds, ARGUMENTS.threads, ARGUMENTS.plain)
     return 0
 
 

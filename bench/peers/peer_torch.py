@@ -1,6 +1,7 @@
 """The training iteration in PyTorch, eager mode: the interval branch of all steps at once, fused Adam.
 
-    python peer_torch.py [--check] [--precision f32|f64] [--threads N] [--seconds S] [--case NAME]
+    python peer_torch.py --problems DIR [--threads N] [--seconds S] [--case NAME]
+    python peer_torch.py --check [--precision f32|f64]
 
 Arrays are [step, window, channel]; layers are dicts W [out, in], b [out], LSTM cells also U [4h, h] (gates i, f, q, o).
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 import common
 import torch
@@ -246,49 +248,68 @@ def parameters_from(layers, dtype) -> Layers:
     return [{k: torch.tensor(v, dtype=dtype, requires_grad=True) for k, v in layer.items()} for layer in layers]
 
 
-def make_iteration(case, dtype=torch.float32):
-    problem = common.problem(case)
-    tensor = lambda value: torch.tensor(value, dtype=dtype).contiguous()  # noqa: E731
-    u = tensor(problem.u[:, 1:].swapaxes(0, 1))
-    start, target = tensor(problem.y_target[:, :1]), tensor(problem.y_target[:, 1:].T)
-    theta = parameters_from(problem.theta, dtype)
-    parameters = flat(theta)
-    adam = torch.optim.Adam(parameters, lr=common.LEARNING_RATE, fused=True)
+class Run:
+    """Training from the start."""
 
-    def crisp():
-        y, _ = NETWORKS[case.architecture][0](theta, u, start)
-        adam.zero_grad(set_to_none=True)
-        ((y - target) ** 2).mean().backward()
-        torch.nn.utils.clip_grad_norm_(parameters, common.CLIP)
-        adam.step()
+    def __init__(self, problem, dtype=torch.float32):
+        self.settings = problem.settings
+        tensor = lambda value: torch.tensor(value, dtype=dtype).contiguous()  # noqa: E731
+        self.u = tensor(problem.inputs.swapaxes(0, 1))
+        self.start, self.target = tensor(problem.outputs[:, :1]), tensor(problem.outputs[:, 1:].T)
+        self.theta = parameters_from(problem.theta, dtype)
+        self.parameters = flat(self.theta)
+        self.adam = self.new_adam(self.parameters)
+        self.step = self.joint if problem.joint else self.crisp
+        if not problem.joint:
+            return
+        self.margins = [parameters_from(problem.margins, dtype) for _ in range(2)]
+        self.raw = [flat(side) for side in self.margins]
+        self.s, self.initial = torch.full((2,), 0.5, dtype=dtype), None
+        self.margin_adam, self.s_adam = self.new_adam(self.raw[0] + self.raw[1]), self.new_adam([self.s])
 
-    if not case.joint:
-        return crisp
-    margins = [parameters_from(problem.margins, dtype) for _ in range(2)]
-    raw = flat(margins[0]) + flat(margins[1])
-    margin_adam = torch.optim.Adam(raw, lr=common.LEARNING_RATE, fused=True)
-    state = {"s": torch.full((2,), 0.5, dtype=dtype), "initial": None}
+    def new_adam(self, parameters):
+        return torch.optim.Adam(parameters, lr=self.settings.learning_rate, fused=True)
 
-    def joint():
+    def clip(self, parameters):
+        torch.nn.utils.clip_grad_norm_(parameters, self.settings.clip)
+
+    def crisp(self):
+        y, _ = NETWORKS[self.settings.network][0](self.theta, self.u, self.start)
+        self.adam.zero_grad(set_to_none=True)
+        loss = ((y - self.target) ** 2).mean()
+        loss.backward()
+        self.clip(self.parameters)
+        self.adam.step()
+        return loss.detach()
+
+    def joint(self):
+        settings, s = self.settings, self.s
         losses, mse, rqr, by_raw, _ = joint_gradients(
-            case.architecture, "abs", common.COVERAGE, common.WIDTH_PENALTY, theta, margins, u, start, target
-        )
-        if state["initial"] is None:
-            state["initial"] = losses
-        s = state["s"]
-        *_, by_s = gradnorm(s, losses, state["initial"], case.beta, shared(theta, mse), shared(theta, rqr))
+            settings.network, "abs", settings.coverage, settings.width_penalty,
+            self.theta, self.margins, self.u, self.start, self.target,
+        )  # fmt: skip
+        if self.initial is None:
+            self.initial = losses
+        mse_shared, rqr_shared = shared(self.theta, mse), shared(self.theta, rqr)
+        *_, by_s = gradnorm(s, losses, self.initial, settings.beta, mse_shared, rqr_shared)
         weighted = list(torch._foreach_mul(list(mse), s[0]))
         torch._foreach_add_(weighted, torch._foreach_mul(rqr, s[1]))
-        for parameter, gradient in zip(parameters + raw, weighted + list(by_raw)):
+        raw = self.raw[0] + self.raw[1]
+        for parameter, gradient in zip([*self.parameters, *raw, s], [*weighted, *by_raw, by_s], strict=True):
             parameter.grad = gradient
-        torch.nn.utils.clip_grad_norm_(parameters, common.CLIP)
-        torch.nn.utils.clip_grad_norm_(raw, common.CLIP)
-        adam.step()
-        margin_adam.step()
-        s = (s - common.LEARNING_RATE * by_s).clamp_min(1e-3)
-        state["s"] = s / s.sum()
+        for group in (self.parameters, *self.raw):
+            self.clip(group)
+        for adam in (self.adam, self.margin_adam, self.s_adam):
+            adam.step()
+        with torch.no_grad():
+            s.clamp_min_(settings.least_scale)
+            s /= s.sum()
+        return losses
 
-    return joint
+    def straddling(self):
+        sides = [self.theta, *self.margins]
+        arrays = [[{k: v.detach().numpy() for k, v in layer.items()} for layer in side] for side in sides]
+        return common.straddling(*arrays)
 
 
 def check(precision) -> int:
@@ -331,9 +352,9 @@ def main() -> int:
     torch.set_num_threads(arguments.threads)
     if arguments.check:
         return check(arguments.precision)
-    for case in common.chosen_cases(arguments.case):
-        times = common.measure(make_iteration(case), arguments.seconds)
-        common.report("torch", case, times, 0.0, arguments.threads, {"torch": torch.__version__})
+    for problem in common.chosen_problems(arguments):
+        timing = common.measure(partial(Run, problem), problem, arguments.seconds)
+        common.report("torch", problem, timing, 0.0, arguments.threads, {"torch": torch.__version__})
     return 0
 
 

@@ -29,7 +29,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         peer: OURS,
         threads: 1,
-        command: |_, _| iteration_bench(),
+        command: |setup, _| iteration_bench(&["--json", "--seconds", &setup.seconds.to_string()]),
     },
     Program {
         peer: "jax",
@@ -63,20 +63,17 @@ const REQUIREMENTS: [&str; 2] = ["requirements-jax.txt", "requirements-torch.txt
 struct Setup {
     python: PathBuf,
     seconds: f64,
+    /// Arrays and settings that our program wrote for all.
+    problems: PathBuf,
 }
 
 impl Setup {
     fn script(&self, name: &str, threads: usize, more: &[&str]) -> Command {
         let mut command = Command::new(&self.python);
         command.arg(peers_dir().join(name)).current_dir(root());
-        command
-            .args([
-                "--threads",
-                &threads.to_string(),
-                "--seconds",
-                &self.seconds.to_string(),
-            ])
-            .args(more);
+        command.arg("--problems").arg(&self.problems);
+        command.args(["--threads", &threads.to_string()]);
+        command.args(["--seconds", &self.seconds.to_string()]).args(more);
         command
     }
 }
@@ -90,6 +87,12 @@ struct Line {
     threads: usize,
     #[serde(default)]
     compile_s: f64,
+    /// Of the arrays the program has worked on.
+    checksum: String,
+    /// Of the first and the last iteration of a pass: L_MSE, and in joint training L_RQR-W.
+    losses: [Vec<f64>; 2],
+    /// Share of weights whose bounds lie on both sides of zero, before and after a pass; absent without bounds.
+    straddling: Option<[f64; 2]>,
 }
 
 struct Options {
@@ -105,7 +108,10 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
     let setup = Setup {
         python,
         seconds: options.seconds,
+        problems: venv::target().join("peers-problems"),
     };
+    let problems = path_text(&setup.problems)?;
+    passed(execute(&mut iteration_bench(&["--problems", &problems]))?)?;
     for script in ["peer_jax.py", "peer_torch.py"] {
         for precision in ["f64", "f32"] {
             let outcome = execute(&mut setup.script(script, 1, &["--check", "--precision", precision]))?;
@@ -130,7 +136,8 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
             lines.extend(parse_lines(&output).with_context(|| format!("output of {}", program.peer))?);
         }
     }
-    println!("\n{}", table(&lines));
+    ensure_same_work(&lines)?;
+    println!("\n{}\n{}", table(&lines), work_table(&lines));
     Ok(true)
 }
 
@@ -165,8 +172,8 @@ fn peers_dir() -> PathBuf {
     root().join("bench/peers")
 }
 
-fn iteration_bench() -> Command {
-    cargo(&[
+fn iteration_bench(arguments: &[&str]) -> Command {
+    let fixed = [
         "bench",
         "--quiet",
         "-p",
@@ -174,8 +181,8 @@ fn iteration_bench() -> Command {
         "--bench",
         "iteration",
         "--",
-        "--json",
-    ])
+    ];
+    cargo(&[&fixed, arguments].concat())
 }
 
 /// The virtual environment with both peers, made on first use and again when the requirements change.
@@ -225,6 +232,68 @@ fn parse_lines(output: &str) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
+/// Largest relative difference of the losses of a first iteration: single precision, sums in another order.
+const SAME_LOSS: f64 = 1e-4;
+
+/// All programs must have had the same arrays, and must have computed the same losses from them.
+fn ensure_same_work(lines: &[Line]) -> anyhow::Result<()> {
+    for line in lines {
+        let Some(first) = lines.iter().find(|other| other.case == line.case) else {
+            continue;
+        };
+        ensure!(
+            line.checksum == first.checksum,
+            "{}: {} worked on other arrays ({}) than {} ({})",
+            line.case,
+            line.peer,
+            line.checksum,
+            first.peer,
+            first.checksum
+        );
+        let [found, expected] = [&line.losses[0], &first.losses[0]];
+        let is_close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= SAME_LOSS * expected.abs();
+        ensure!(
+            found.len() == expected.len() && found.iter().zip(expected).all(is_close),
+            "{}: the first losses of {} are {found:?}, those of {} {expected:?}",
+            line.case,
+            line.peer,
+            first.peer
+        );
+    }
+    Ok(())
+}
+
+/// Markdown: what each program did, from the first to the last iteration of a pass.
+fn work_table(lines: &[Line]) -> String {
+    let mut text =
+        "The work: losses (L_MSE, L_RQR-W) and share of weights on bounds that straddle zero, first → last iteration of a pass.\n\n\
+         | case | program | arrays | losses | straddling |\n|---|---|---|---|---|\n"
+            .to_owned();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for line in lines {
+        // Threads and rounds change nothing but rounding.
+        if seen.contains(&(&line.case, &line.peer)) {
+            continue;
+        }
+        seen.push((&line.case, &line.peer));
+        let losses = line.losses.each_ref().map(|losses| {
+            let digits: Vec<String> = losses.iter().map(|loss| format!("{loss:.4}")).collect();
+            digits.join(", ")
+        });
+        let shares = line.straddling.map_or("–".to_owned(), |shares| {
+            shares.map(|share| format!("{:.0} %", 100.0 * share)).join(" → ")
+        });
+        text += &format!(
+            "| {} | {} | {} | {} | {shares} |\n",
+            line.case,
+            line.peer,
+            line.checksum,
+            losses.join(" → ")
+        );
+    }
+    text
+}
+
 /// Markdown: one row per case, one column per program, then how many times faster ours is than JAX on two threads.
 fn table(lines: &[Line]) -> String {
     // Columns and rows in order of first appearance.
@@ -249,7 +318,7 @@ fn table(lines: &[Line]) -> String {
         .map(|(peer, threads)| format!("{peer} ×{threads}"))
         .collect();
     let mut text = format!(
-        "Milliseconds per training iteration (median of rounds; ×N: threads).\n\n| case | {} | jax ×2 / {OURS} | jax compile, s |\n",
+        "Milliseconds per training iteration (median of the rounds' medians, and the smallest to the largest; ×N: threads).\n\n| case | {} | jax ×2 / {OURS} | jax compile, s |\n",
         titles.join(" | ")
     );
     text += &format!("|---|{}---:|---:|\n", "---:|".repeat(columns.len()));
@@ -257,7 +326,7 @@ fn table(lines: &[Line]) -> String {
         let of = |column| times.get(&(case, column)).map(|values| median(values));
         let cells: Vec<String> = columns
             .iter()
-            .map(|&column| of(column).map_or("–".into(), |ms| format!("{ms:.3}")))
+            .map(|column| times.get(&(case, *column)).map_or("–".into(), |values| cell(values)))
             .collect();
         let ours = columns
             .iter()
@@ -274,6 +343,14 @@ fn table(lines: &[Line]) -> String {
 
 const JAX: (&str, usize) = ("jax", 2);
 
+/// The median of the rounds with their spread.
+fn cell(rounds: &[f64]) -> String {
+    let (least, most) = rounds.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| {
+        (least.min(ms), most.max(ms))
+    });
+    format!("{:.3} ({least:.3}–{most:.3})", median(rounds))
+}
+
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -289,21 +366,58 @@ fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
+    const OUTPUT: &str = r#"note
+{"peer":"intervalid","case":"crisp-node","median_ms":0.5,"threads":1,"checksum":"ab","losses":[[1.0],[0.5]],"straddling":null}
+{"peer":"jax","case":"crisp-node","median_ms":2.0,"threads":2,"compile_s":1.25,"checksum":"ab","losses":[[1.00001],[0.51]],"straddling":null}
+{"peer":"jax","case":"crisp-node","median_ms":9.0,"threads":2,"compile_s":1.25,"checksum":"ab","losses":[[1.00001],[0.51]],"straddling":null}
+{"peer":"jax","case":"crisp-node","median_ms":1.0,"threads":2,"compile_s":1.25,"checksum":"ab","losses":[[1.00001],[0.51]],"straddling":null}
+{"peer":"jax","case":"joint-inode","median_ms":1.0,"threads":2,"compile_s":1.25,"checksum":"cd","losses":[[1.0,3.0],[0.5,2.0]],"straddling":[0.0,0.254]}"#;
+
     #[test]
-    fn rounds_are_merged_by_their_median() {
-        let output = r#"note
-{"peer":"intervalid","case":"crisp-node","median_ms":0.5,"threads":1}
-{"peer":"jax","case":"crisp-node","median_ms":2.0,"threads":2,"compile_s":1.25}
-{"peer":"jax","case":"crisp-node","median_ms":9.0,"threads":2,"compile_s":1.25}
-{"peer":"jax","case":"crisp-node","median_ms":1.0,"threads":2,"compile_s":1.25}"#;
-        let table = table(&parse_lines(output).unwrap());
+    fn rounds_are_merged_by_their_median_with_their_spread() {
+        let table = table(&parse_lines(OUTPUT).unwrap());
         assert!(
             table.contains("| case | intervalid ×1 | jax ×2 | jax ×2 / intervalid | jax compile, s |"),
             "{table}"
         );
         assert!(
-            table.ends_with("| crisp-node | 0.500 | 2.000 | 4.0 | 1.2 |\n"),
+            table.contains("| crisp-node | 0.500 (0.500–0.500) | 2.000 (1.000–9.000) | 4.0 | 1.2 |\n"),
             "{table}"
+        );
+    }
+
+    #[test]
+    fn the_work_of_each_program_is_shown_once() {
+        let table = work_table(&parse_lines(OUTPUT).unwrap());
+        assert!(
+            table.contains("| crisp-node | jax | ab | 1.0000 → 0.5100 | – |\n"),
+            "{table}"
+        );
+        assert!(
+            table.ends_with("| joint-inode | jax | cd | 1.0000, 3.0000 → 0.5000, 2.0000 | 0 % → 25 % |\n"),
+            "{table}"
+        );
+        assert_eq!(table.matches("| crisp-node |").count(), 2, "{table}");
+    }
+
+    #[test]
+    fn other_arrays_and_other_losses_are_errors() {
+        assert!(ensure_same_work(&parse_lines(OUTPUT).unwrap()).is_ok());
+        let other = OUTPUT.replacen(
+            "\"checksum\":\"ab\",\"losses\":[[1.00001]",
+            "\"checksum\":\"ac\",\"losses\":[[1.00001]",
+            1,
+        );
+        let message = ensure_same_work(&parse_lines(&other).unwrap()).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "crisp-node: jax worked on other arrays (ac) than intervalid (ab)"
+        );
+        let other = OUTPUT.replacen("[[1.00001]", "[[1.01]", 1);
+        let message = ensure_same_work(&parse_lines(&other).unwrap()).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "crisp-node: the first losses of jax are [1.01], those of intervalid [1.0]"
         );
     }
 

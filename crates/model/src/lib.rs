@@ -83,7 +83,7 @@ pub use train::{
 
 /// For this crate's own benchmark, which is a program of its own and sees only what is public.
 #[doc(hidden)]
-pub use train::IterationBench;
+pub use train::{IterationBench, IterationProblem};
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

@@ -33,7 +33,7 @@ use crate::model::Model;
 pub use again::refit;
 pub use cascades::fit_cascades;
 pub use info::{EpochProgress, EpochRecord, Stage, StageInfo, StopReason, TrainInfo};
-pub use iteration_bench::IterationBench;
+pub use iteration_bench::{IterationBench, IterationProblem};
 use part::Team;
 use problem::Problem;
 use stage::Worker;

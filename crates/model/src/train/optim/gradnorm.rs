@@ -49,7 +49,7 @@ pub struct GradNormUpdate {
 }
 
 /// Scales never fall below this, so that no loss is switched off for good.
-const LEAST_SCALE: f64 = 1e-4;
+pub(crate) const LEAST_SCALE: f64 = 1e-4;
 
 impl GradNorm {
     /// Equal scales.

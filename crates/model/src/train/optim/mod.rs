@@ -5,5 +5,6 @@ mod gradnorm;
 mod schedule;
 
 pub(crate) use adam::{Adam, clip};
+pub(crate) use gradnorm::LEAST_SCALE;
 pub use gradnorm::{GradNorm, GradNormOptimiser, GradNormUpdate};
 pub use schedule::Schedule;
