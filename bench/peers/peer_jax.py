@@ -200,7 +200,8 @@ def interval_lstm(lower, upper, x, states):
 
 
 NETWORKS = {"node": (crisp_node, interval_node), "lstm": (crisp_lstm, interval_lstm)}
-MARGINS = {"abs": jnp.abs, "relu": positive}
+# |x| with slope 0 at 0, as in the other programs: JAX has 1 there, and margins that start at zero would grow.
+MARGINS = {"abs": lambda x: x * jnp.sign(x), "relu": positive}
 
 
 def regressors(start, y, u):

@@ -292,8 +292,10 @@ class Run:
             self.initial = losses
         mse_shared, rqr_shared = shared(self.theta, mse), shared(self.theta, rqr)
         *_, by_s = gradnorm(s, losses, self.initial, settings.beta, mse_shared, rqr_shared)
-        weighted = list(torch._foreach_mul(list(mse), s[0]))
+        weighted = torch._foreach_mul(list(mse), s[0])
         torch._foreach_add_(weighted, torch._foreach_mul(rqr, s[1]))
+        # Gradients of products come transposed; fused Adam goes through memory as it lies.
+        weighted = [gradient.contiguous() for gradient in weighted]
         raw = self.raw[0] + self.raw[1]
         for parameter, gradient in zip([*self.parameters, *raw, s], [*weighted, *by_raw, by_s], strict=True):
             parameter.grad = gradient
