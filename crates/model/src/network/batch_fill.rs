@@ -13,20 +13,16 @@ pub(crate) fn fill<T: Real>(
     initial: InitialState,
     windows: &[Window],
 ) {
-    assert!(
-        windows.len() <= batch.groups * batch.width(),
-        "more windows than the batch holds"
-    );
+    assert!(windows.len() <= batch.width(), "more windows than the batch holds");
     batch.windows = windows.len();
     let width = batch.width();
     let outputs = batch.outputs;
-    if windows.len() < batch.groups * width {
+    if windows.len() < width {
         batch.start.fill(T::zero());
         batch.target.fill(T::zero());
         batch.frames.x.fill(T::zero());
     }
-    for (index, window) in windows.iter().enumerate() {
-        let (group, lane) = (index / width, index % width);
+    for (lane, window) in windows.iter().enumerate() {
         let experiment = &scaled.experiments()[window.experiment];
         let regressor = Regressor::new(lags, experiment.inputs(), outputs);
         let past = PastOutputs::of_run(*window, lags, initial);
@@ -34,19 +30,19 @@ pub(crate) fn fill<T: Real>(
         for output in 0..outputs {
             let measured = experiment.output(output);
             for lag in 1..=lags.ny {
-                let row = group * regressor.output_len() + regressor.output_row(lag, output);
+                let row = regressor.output_row(lag, output);
                 batch.start[row * width + lane] = match past.source(first, lag) {
                     PastOutput::Measured(sample) => measured[sample],
                     PastOutput::Predicted(_) | PastOutput::Unknown => T::zero(),
                 };
             }
             for step in 0..batch.steps {
-                let row = (group * batch.steps + step) * outputs + output;
+                let row = step * outputs + output;
                 batch.target[row * width + lane] = measured[first + step];
             }
         }
         for step in 0..batch.steps {
-            let x = batch.frames.x_mut(group * batch.steps + step);
+            let x = batch.frames.x_mut(step);
             regressor.for_each_input(experiment, first + step, |row, value| x[row * width + lane] = value);
         }
     }

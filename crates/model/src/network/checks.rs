@@ -135,14 +135,14 @@ fn likelihood_gradients_match_central_differences() {
             let mut batch = Batch::new(&architecture, 3, 6, initial.unscored());
             fill(&mut batch, &scaled, architecture.lags, initial, &windows());
             if let Some(rate) = rate {
-                draw_masks(&mut batch.frames, &architecture, rate, &mut rng);
+                draw_masks(std::iter::once(&mut batch.frames), &architecture, rate, &mut rng);
                 assert!(batch.frames.masks.iter().flatten().any(|mask| *mask < 0.5));
             }
             let mut adjoint = vec![0.0; batch.y.len()];
             let mut found = vec![0.0; theta.len()];
             let mut loss = |theta: &[f64]| {
                 network.forward(theta, &mut batch);
-                gaussian_nll(&batch, &mut adjoint)
+                gaussian_nll(&batch, 1.0 / batch.scored() as f64, &mut adjoint)
             };
             let expected = gradient(&mut loss, &theta, 1e-6);
             loss(&theta);

@@ -5,15 +5,25 @@ use intervalid_interval::Real;
 use super::parameters::{IntervalAdjoint, IntervalParameters};
 use super::tiles::Frames;
 
-/// Where a step stands in its window.
+/// Where a step stands in its windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Tile in the sequence.
+    /// Tile of the step.
     pub(crate) tile: usize,
     /// First step of a window: states before it are zero, and nothing flows back past it.
     pub(crate) first: bool,
     /// Last step of a window: no state is handed on, none flows back into it.
     pub(crate) last: bool,
+}
+
+impl Place {
+    pub(crate) fn new(step: usize, steps: usize) -> Self {
+        Self {
+            tile: step,
+            first: step == 0,
+            last: step + 1 == steps,
+        }
+    }
 }
 
 /// Adjoints of a crisp trajectory that come from the interval branch.
@@ -84,8 +94,8 @@ pub(crate) trait Core<T: Real>: Send {
         x_adjoint: &mut [T],
     );
 
-    /// Adds the gradient of the last full reverse pass, over windows of `steps` tiles, to `gradient`.
-    fn gradient_add(&self, frames: &Frames<T>, steps: usize, gradient: &mut [T]);
+    /// Adds the gradient of the last full reverse pass to `gradient`.
+    fn gradient_add(&self, frames: &Frames<T>, gradient: &mut [T]);
 
     /// Bounds of the network's output on one tile.
     fn interval_forward(

@@ -245,7 +245,7 @@ impl<T: Real> Core<T> for Lstm<T> {
         }
     }
 
-    fn gradient_add(&self, frames: &Frames<T>, steps: usize, gradient: &mut [T]) {
+    fn gradient_add(&self, frames: &Frames<T>, gradient: &mut [T]) {
         let width = self.width;
         for (index, cell) in self.cells.iter().enumerate() {
             let Layer {
@@ -270,13 +270,9 @@ impl<T: Real> Core<T> for Lstm<T> {
                 width,
             );
             sum_channels_add(deltas, &mut gradient[bias.clone()], width);
-            // The first step of a window has no state before it.
-            for group in 0..frames.tiles / steps {
-                let tiles = group * steps + 1..(group + 1) * steps;
-                let deltas = &cell.deltas[tiles.start * out * width..tiles.end * out * width];
-                let states = &frames.states[index].h[tiles.start * cell.size * width..tiles.end * cell.size * width];
-                outer_add(deltas, states, &mut gradient[recurrent.clone()], out, cell.size, width);
-            }
+            // The first step has no state before it.
+            let (deltas, states) = (&deltas[out * width..], &frames.states[index].h[cell.size * width..]);
+            outer_add(deltas, states, &mut gradient[recurrent.clone()], out, cell.size, width);
         }
         let Layer {
             out,

@@ -46,20 +46,13 @@ impl<T: Real> Network<T> {
         let width = batch.width();
         self.core.reserve(batch.frames.tiles, width);
         let row = batch.rows * width;
-        for group in 0..batch.groups {
-            for step in 0..batch.steps {
-                batch.write_output_lags(group, step);
-                let tile = group * batch.steps + step;
-                let place = Place {
-                    tile,
-                    first: step == 0,
-                    last: step + 1 == batch.steps,
-                };
-                let y = &mut batch.y[tile * row..(tile + 1) * row];
-                self.core.step(theta, &mut batch.frames, place, y);
-                let outputs = &mut y[..batch.outputs * width];
-                self.add_base(theta, batch.frames.x(tile), outputs, width);
-            }
+        for step in 0..batch.steps {
+            batch.write_output_lags(step);
+            let place = Place::new(step, batch.steps);
+            let y = &mut batch.y[step * row..(step + 1) * row];
+            self.core.step(theta, &mut batch.frames, place, y);
+            let outputs = &mut y[..batch.outputs * width];
+            self.add_base(theta, batch.frames.x(step), outputs, width);
         }
     }
 
@@ -88,45 +81,38 @@ impl<T: Real> Network<T> {
         let lags = self.architecture.lags.ny;
         let x_len = self.architecture.regressor_len() * width;
         self.x_adjoint.resize(x_len, T::zero());
-        for group in 0..batch.groups {
-            for step in (0..batch.steps).rev() {
-                let tile = group * batch.steps + step;
-                let place = Place {
-                    tile,
-                    first: step == 0,
-                    last: step + 1 == batch.steps,
-                };
-                let (earlier, now) = y_adjoint.split_at_mut(tile * row);
-                let now = &now[..row];
-                self.x_adjoint.fill(T::zero());
-                self.core
-                    .step_back(theta, &batch.frames, place, now, extra, &mut self.x_adjoint);
-                match self.architecture.base() {
-                    Base::Zero => {}
-                    Base::LastOutput => add(&mut self.x_adjoint[..fed_back], &now[..fed_back]),
-                    Base::Linear => {
-                        let (linear, now) = (&theta[self.layout.linear.clone()], &now[..fed_back]);
-                        matmul_transposed_add(linear, now, &mut self.x_adjoint, width);
-                    }
+        for step in (0..batch.steps).rev() {
+            let place = Place::new(step, batch.steps);
+            let (earlier, now) = y_adjoint.split_at_mut(step * row);
+            let now = &now[..row];
+            self.x_adjoint.fill(T::zero());
+            self.core
+                .step_back(theta, &batch.frames, place, now, extra, &mut self.x_adjoint);
+            match self.architecture.base() {
+                Base::Zero => {}
+                Base::LastOutput => add(&mut self.x_adjoint[..fed_back], &now[..fed_back]),
+                Base::Linear => {
+                    let (linear, now) = (&theta[self.layout.linear.clone()], &now[..fed_back]);
+                    matmul_transposed_add(linear, now, &mut self.x_adjoint, width);
                 }
-                if let Some(extra) = extra {
-                    add(
-                        &mut self.x_adjoint[..lags * fed_back],
-                        &extra.x[tile * x_len..tile * x_len + lags * fed_back],
-                    );
-                }
-                // An output lag passes its adjoint on to the prediction it was; known outputs are constants.
-                for lag in 0..lags.min(step) {
-                    let back = step - 1 - lag;
-                    if back >= batch.warmup {
-                        let at = (group * batch.steps + back) * row;
-                        let from = &self.x_adjoint[lag * fed_back..(lag + 1) * fed_back];
-                        add(&mut earlier[at..at + fed_back], from);
-                    }
+            }
+            if let Some(extra) = extra {
+                add(
+                    &mut self.x_adjoint[..lags * fed_back],
+                    &extra.x[step * x_len..step * x_len + lags * fed_back],
+                );
+            }
+            // An output lag passes its adjoint on to the prediction it was; known outputs are constants.
+            for lag in 0..lags.min(step) {
+                let back = step - 1 - lag;
+                if back >= batch.warmup {
+                    let at = back * row;
+                    let from = &self.x_adjoint[lag * fed_back..(lag + 1) * fed_back];
+                    add(&mut earlier[at..at + fed_back], from);
                 }
             }
         }
-        self.core.gradient_add(&batch.frames, batch.steps, gradient);
+        self.core.gradient_add(&batch.frames, gradient);
         if self.architecture.base() == Base::Linear {
             let linear = &mut gradient[self.layout.linear.clone()];
             let inner = self.architecture.regressor_len();

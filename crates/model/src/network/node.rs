@@ -121,7 +121,7 @@ impl<T: Real> Core<T> for Node<T> {
         matmul_transposed_add(&theta[first.weight.clone()], delta, x_adjoint, width);
     }
 
-    fn gradient_add(&self, frames: &Frames<T>, _steps: usize, gradient: &mut [T]) {
+    fn gradient_add(&self, frames: &Frames<T>, gradient: &mut [T]) {
         for (index, layer) in self.layers.iter().enumerate() {
             let used = frames.tiles * self.width;
             let input = if index == 0 {

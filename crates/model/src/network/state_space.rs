@@ -318,7 +318,7 @@ impl<T: Real> Core<T> for StateSpace<T> {
         }
     }
 
-    fn gradient_add(&self, frames: &Frames<T>, _steps: usize, gradient: &mut [T]) {
+    fn gradient_add(&self, frames: &Frames<T>, gradient: &mut [T]) {
         let (tiles, width) = (frames.tiles, self.width);
         self.state.gradient_add(tiles, gradient, width);
         self.output.gradient_add(tiles, gradient, width);

@@ -1,5 +1,7 @@
 //! Batches of windows and long runs, both as sequences of tiles `[channel][sample]` (see `intervalid_interval::kernel`).
 
+use core::ops::Range;
+
 use intervalid_data::{PastOutput, PastOutputs};
 use intervalid_interval::{Real, kernel};
 
@@ -89,12 +91,9 @@ impl<T: Real> CellStates<T> {
     }
 }
 
-/// A mini-batch of windows of equal length.
-///
-/// Tile `group * steps + step` holds one step of the windows of a group.
+/// Windows of equal length that run side by side, at most [`TILE`] of them: each tile holds one of their steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch<T> {
-    pub(crate) groups: usize,
     pub(crate) steps: usize,
     pub(crate) windows: usize,
     /// First steps of each window that run on measured outputs and are not scored.
@@ -103,7 +102,7 @@ pub(crate) struct Batch<T> {
     /// Rows of the read-out per tile: the outputs, and in a Gaussian head their s after them.
     pub(crate) rows: usize,
     pub(crate) frames: Frames<T>,
-    /// Output lags at the first step, `[group][output lag][width]`.
+    /// Output lags at the first step, `[output lag][width]`.
     pub(crate) start: Vec<T>,
     /// Measured outputs, `[tile][output][width]`.
     pub(crate) target: Vec<T>,
@@ -113,21 +112,19 @@ pub(crate) struct Batch<T> {
 
 impl<T: Real> Batch<T> {
     pub(crate) fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize) -> Self {
-        let width = kernel::padded(windows.max(1)).min(TILE);
-        let groups = windows.div_ceil(width).max(1);
-        let tiles = groups * steps;
+        assert!(windows <= TILE, "{windows} windows in a tile of {TILE}");
+        let width = kernel::padded(windows.max(1));
         let outputs = architecture.outputs;
         Self {
-            groups,
             steps,
             windows,
             warmup,
             outputs,
             rows: architecture.readout_len(),
-            frames: Frames::new(architecture, tiles, width),
-            start: vec![T::zero(); groups * architecture.output_lags_len() * width],
-            target: vec![T::zero(); tiles * outputs * width],
-            y: vec![T::zero(); tiles * architecture.readout_len() * width],
+            frames: Frames::new(architecture, steps, width),
+            start: vec![T::zero(); architecture.output_lags_len() * width],
+            target: vec![T::zero(); steps * outputs * width],
+            y: vec![T::zero(); steps * architecture.readout_len() * width],
         }
     }
 
@@ -135,16 +132,9 @@ impl<T: Real> Batch<T> {
         self.frames.width
     }
 
-    /// Windows in a group; the remaining samples of its tiles are padding.
-    pub(crate) fn filled(&self, group: usize) -> usize {
-        self.windows.saturating_sub(group * self.width()).min(self.width())
-    }
-
-    /// Tiles after the warm-up, and how many of their samples are filled.
-    pub(crate) fn scored_tiles(&self) -> impl Iterator<Item = (usize, usize)> + use<'_, T> {
-        let tiles =
-            move |group| (self.warmup..self.steps).map(move |step| (group * self.steps + step, self.filled(group)));
-        (0..self.groups).flat_map(tiles)
+    /// Tiles after the warm-up. Samples past the last window are padding.
+    pub(crate) fn scored_tiles(&self) -> Range<usize> {
+        self.warmup..self.steps
     }
 
     /// Number of targets that count in a loss.
@@ -154,20 +144,19 @@ impl<T: Real> Batch<T> {
 
     /// Writes the output lags of the regressor at `step`: known outputs before the window and in its warm-up, the
     /// model's own predictions after.
-    pub(crate) fn write_output_lags(&mut self, group: usize, step: usize) {
+    pub(crate) fn write_output_lags(&mut self, step: usize) {
         let row = self.outputs * self.width();
-        let first = group * self.steps;
-        let lags = self.start.len() / (self.groups * row);
+        let lags = self.start.len() / row;
         // Steps of the window count as samples; those before it are in `start`.
         let past = PastOutputs::new(0..self.warmup, 0);
         for lag in 1..=lags {
             let source = match past.source(step, lag) {
-                PastOutput::Measured(back) => &self.target[(first + back) * row..][..row],
-                PastOutput::Predicted(back) => &self.y[(first + back) * self.rows * self.width()..][..row],
-                PastOutput::Unknown => &self.start[(group * lags + lag - 1 - step) * row..][..row],
+                PastOutput::Measured(back) => &self.target[back * row..][..row],
+                PastOutput::Predicted(back) => &self.y[back * self.rows * self.width()..][..row],
+                PastOutput::Unknown => &self.start[(lag - 1 - step) * row..][..row],
             };
             let len = self.frames.x.len() / self.frames.tiles;
-            self.frames.x[(first + step) * len + (lag - 1) * row..][..row].copy_from_slice(source);
+            self.frames.x[step * len + (lag - 1) * row..][..row].copy_from_slice(source);
         }
     }
 }

@@ -4,25 +4,32 @@ use intervalid_data::{InitialState, Lags, Scaled, Window};
 use intervalid_interval::Real;
 
 use super::bounds::{Bounds, Enclosure, margin_gradients};
-use super::part::{Part, Team, fill_parts, part_sizes, sum_parts};
+use super::part::{Loss, Part, Team, fill_parts, part_sizes, sum_parts};
 use crate::config::MarginActivation;
-use crate::network::{Architecture, IntervalParameters, Layout, TrajectoryAdjoint};
-use crate::train::loss::RqrW;
+use crate::network::{Architecture, Batch, IntervalParameters, Layout, TrajectoryAdjoint};
+use crate::train::loss::{RqrW, mean_squared_error};
 use crate::train::margin::RawMargins;
 use crate::train::optim::GradNorm;
 
-/// Gradient of L_MSE with respect to θ over a batch of windows.
+/// Gradient of a loss of crisp free runs with respect to θ over a batch of windows.
 pub(super) struct Crisp<T> {
     parts: Vec<Part<T>>,
+    loss: Loss<T>,
     team: Team,
     pub(super) gradient: Vec<T>,
 }
 
 impl<T: Real> Crisp<T> {
-    pub(super) fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize, team: Team) -> Self {
+    pub(super) fn new(
+        architecture: &Architecture,
+        (windows, steps, warmup): (usize, usize, usize),
+        loss: Loss<T>,
+        team: Team,
+    ) -> Self {
         let part = |windows| Part::new(architecture, windows, steps, warmup);
         Self {
             parts: part_sizes(windows).map(part).collect(),
+            loss,
             team,
             gradient: vec![T::zero(); architecture.layout().len()],
         }
@@ -32,15 +39,27 @@ impl<T: Real> Crisp<T> {
         fill_parts(self.parts.iter_mut(), scaled, lags, initial, windows);
     }
 
+    /// What the batch holds now, part by part.
+    pub(super) fn batches_mut(&mut self) -> impl Iterator<Item = &mut Batch<T>> {
+        self.parts.iter_mut().map(|part| &mut part.batch)
+    }
+
+    /// Number of targets that count in the loss.
+    pub(super) fn scored(&self) -> usize {
+        self.parts.iter().map(|part| part.batch.scored()).sum()
+    }
+
     /// Simulates the batch and fills `gradient`; returns the loss.
     pub(super) fn gradient(&mut self, theta: &[T]) -> f64 {
         let share = share(self.parts.iter());
-        self.team.each(&mut self.parts, |part| part.mse_gradient(theta, share));
+        let loss = self.loss;
+        self.team
+            .each(&mut self.parts, |part| part.gradient(theta, loss, share));
         sum_parts(
             &mut self.gradient,
             self.parts.iter().map(|part| part.gradient.as_slice()),
         );
-        self.parts.iter().map(|part| part.mse).sum()
+        self.parts.iter().map(|part| part.loss).sum()
     }
 }
 
@@ -85,7 +104,7 @@ impl<T: Real> JointPart<T> {
     }
 
     fn gradients(&mut self, theta: &[T], parameters: &IntervalParameters<T>, loss: &RqrW, share: f64) {
-        self.crisp.mse_gradient(theta, share);
+        self.crisp.gradient(theta, mean_squared_error, share);
         let Part {
             network,
             batch,
@@ -97,7 +116,8 @@ impl<T: Real> JointPart<T> {
         trajectory.clear();
         let row = batch.outputs * batch.width();
         self.rqr_w = 0.0;
-        for (tile, filled) in batch.scored_tiles() {
+        let filled = batch.windows;
+        for tile in batch.scored_tiles() {
             let (frames, target) = (&batch.frames, &batch.target[tile * row..(tile + 1) * row]);
             self.rqr_w += bounds.tile(
                 parameters, network, frames, tile, target, filled, loss, share, trajectory,
@@ -115,7 +135,11 @@ impl<T: Real> JointPart<T> {
 }
 
 impl<T: Real> Joint<T> {
-    pub(super) fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize, team: Team) -> Self {
+    pub(super) fn new(
+        architecture: &Architecture,
+        (windows, steps, warmup): (usize, usize, usize),
+        team: Team,
+    ) -> Self {
         let layout = architecture.layout();
         let part = |windows| JointPart::new(architecture, windows, steps, warmup);
         let zeros = vec![T::zero(); layout.len()];
@@ -150,7 +174,7 @@ impl<T: Real> Joint<T> {
         self.team
             .each(&mut self.parts, |part| part.gradients(theta, parameters, loss, share));
         let parts = self.parts.iter();
-        let mse = parts.clone().map(|part| part.crisp.mse).sum();
+        let mse = parts.clone().map(|part| part.crisp.loss).sum();
         let rqr_w = parts.clone().map(|part| part.rqr_w).sum();
         let gradients = parts.clone().map(|part| part.crisp.gradient.as_slice());
         sum_parts(&mut self.gradient, gradients);

@@ -11,7 +11,7 @@ use crate::error::{ModelError, Result};
 use crate::kind::ModelKind;
 use crate::network::initialise::initial_parameters;
 use crate::network::{Architecture, Layout, NetworkKind, Role};
-use crate::train::loss::RqrW;
+use crate::train::loss::{RqrW, mean_squared_error};
 use crate::train::margin::RawMargins;
 use crate::train::optim::{Adam, GradNorm, LEAST_SCALE, clip};
 
@@ -112,8 +112,8 @@ impl IterationBench {
             len: LENGTH,
         });
         Ok(Self {
-            crisp: Crisp::new(&architecture, WINDOWS, LENGTH - 1, 0, Team::Pool),
-            joint: Joint::new(&architecture, WINDOWS, LENGTH - 1, 0, Team::Pool),
+            crisp: Crisp::new(&architecture, (WINDOWS, LENGTH - 1, 0), mean_squared_error, Team::Pool),
+            joint: Joint::new(&architecture, (WINDOWS, LENGTH - 1, 0), Team::Pool),
             windows: windows.collect(),
             loss: RqrW::new(config.coverage, config.interval.width_penalty, config.interval.level),
             adam: core::array::from_fn(|_| Adam::new(theta.len())),

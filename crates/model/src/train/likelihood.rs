@@ -4,40 +4,37 @@ use intervalid_data::Window;
 use intervalid_interval::Real;
 use rand_chacha::ChaCha8Rng;
 
+use super::iteration::Crisp;
+use super::part::Team;
 use super::problem::Problem;
 use crate::family::gaussian::{Posterior, Predictive, draw_masks, gaussian_nll, negative_log_likelihood};
 use crate::kind::Method;
-use crate::network::batch_fill::fill;
 use crate::network::initialise::{Purpose, generator};
-use crate::network::{Batch, Network};
 
 /// Draws per validation: fewer than a prediction takes, and the same ones in every epoch.
 const VALIDATION_SAMPLES: usize = 10;
 
 /// Gradient of the loss with respect to what training moves.
 pub(super) struct Likelihood<T> {
-    network: Network<T>,
-    batch: Batch<T>,
-    y_adjoint: Vec<T>,
-    /// Of a Bayesian network: the parameters drawn for the batch, their ε, and the gradient at them.
+    passes: Crisp<T>,
+    /// Of a Bayesian network: the parameters drawn for the batch, and their ε.
     drawn: Vec<T>,
     noise: Vec<T>,
-    drawn_gradient: Vec<T>,
     pub(super) gradient: Vec<T>,
 }
 
 impl<T: Real> Likelihood<T> {
-    pub(super) fn new(problem: &Problem<T>) -> Self {
-        let (windows, warmup) = (problem.batch_windows(), problem.config.initial.unscored());
-        let batch = Batch::new(&problem.architecture, windows, problem.steps(), warmup);
+    pub(super) fn new(problem: &Problem<T>, team: Team) -> Self {
+        let windows = (
+            problem.batch_windows(),
+            problem.steps(),
+            problem.config.initial.unscored(),
+        );
         let zeros = vec![T::zero(); problem.layout.len()];
         Self {
-            network: Network::new(&problem.architecture),
-            y_adjoint: vec![T::zero(); batch.y.len()],
-            batch,
+            passes: Crisp::new(&problem.architecture, windows, gaussian_nll, team),
             drawn: zeros.clone(),
-            noise: zeros.clone(),
-            drawn_gradient: zeros,
+            noise: zeros,
             gradient: vec![T::zero(); problem.theta_len()],
         }
     }
@@ -50,55 +47,28 @@ impl<T: Real> Likelihood<T> {
         windows: &[Window],
         rng: &mut ChaCha8Rng,
     ) -> f64 {
-        let config = &problem.config;
-        fill(&mut self.batch, &problem.scaled, config.lags, config.initial, windows);
+        let (config, passes) = (&problem.config, &mut self.passes);
+        passes.fill(&problem.scaled, config.lags, config.initial, windows);
         match config.model.method() {
             Method::Bayesian => {
                 let posterior = Posterior::new(theta);
                 posterior.draw(rng, &mut self.drawn, &mut self.noise);
-                let nll = pass(
-                    &mut self.network,
-                    &mut self.batch,
-                    &mut self.y_adjoint,
-                    &self.drawn,
-                    &mut self.drawn_gradient,
-                );
-                let targets = (problem.windows.len() * self.batch.scored() / windows.len()) as f64;
-                let (drawn, noise) = (&self.drawn_gradient, &self.noise);
-                posterior.gradient(drawn, noise, config.gaussian.prior_std, targets, &mut self.gradient);
-                return nll + posterior.kl(config.gaussian.prior_std) / targets;
+                let nll = passes.gradient(&self.drawn);
+                let targets = (problem.windows.len() * passes.scored() / windows.len()) as f64;
+                let prior = config.gaussian.prior_std;
+                posterior.gradient(&passes.gradient, &self.noise, prior, targets, &mut self.gradient);
+                return nll + posterior.kl(prior) / targets;
             }
-            Method::Dropout => draw_masks(
-                &mut self.batch.frames,
-                &problem.architecture,
-                config.gaussian.dropout,
-                rng,
-            ),
+            Method::Dropout => {
+                let frames = passes.batches_mut().map(|batch| &mut batch.frames);
+                draw_masks(frames, &problem.architecture, config.gaussian.dropout, rng);
+            }
             Method::Ensemble | Method::Interval | Method::Linear => {}
         }
-        pass(
-            &mut self.network,
-            &mut self.batch,
-            &mut self.y_adjoint,
-            theta,
-            &mut self.gradient,
-        )
+        let loss = passes.gradient(theta);
+        self.gradient.copy_from_slice(&passes.gradient);
+        loss
     }
-}
-
-/// Forward, loss and reverse of a filled batch.
-fn pass<T: Real>(
-    network: &mut Network<T>,
-    batch: &mut Batch<T>,
-    y_adjoint: &mut [T],
-    theta: &[T],
-    gradient: &mut [T],
-) -> f64 {
-    network.forward(theta, batch);
-    let loss = gaussian_nll(batch, y_adjoint);
-    gradient.fill(T::zero());
-    network.backward(theta, batch, y_adjoint, None, gradient);
-    loss
 }
 
 /// L_MSE and negative log-likelihood of free runs over the validation part; infinite if one diverges.

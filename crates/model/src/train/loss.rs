@@ -82,10 +82,10 @@ pub(crate) fn mean_squared_error<T: Real>(batch: &Batch<T>, share: f64, adjoint:
     let width = batch.width();
     let mut sum = 0.0;
     adjoint.fill(T::zero());
-    for (tile, filled) in batch.scored_tiles() {
+    for tile in batch.scored_tiles() {
         for output in 0..batch.outputs {
             let at = (tile * batch.outputs + output) * width;
-            let row = at..at + filled;
+            let row = at..at + batch.windows;
             let values = batch.y[row.clone()].iter().zip(&batch.target[row.clone()]);
             for (adjoint, (&y, &target)) in adjoint[row].iter_mut().zip(values) {
                 let error = y - target;

@@ -9,7 +9,6 @@ use rayon::prelude::*;
 
 use crate::network::batch_fill::fill;
 use crate::network::{Architecture, Batch, Network, TILE};
-use crate::train::loss::mean_squared_error;
 
 /// Who works on the parts of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +28,17 @@ impl Team {
     }
 }
 
-/// Some windows of a batch: simulation, L_MSE and its gradient.
+/// A loss of simulated windows as the sum over their targets, each times a share; writes its derivative with respect to the
+/// predictions, zero in padding and warm-up.
+pub(super) type Loss<T> = fn(&Batch<T>, f64, &mut [T]) -> f64;
+
+/// Some windows of a batch: simulation, a loss and its gradient.
 pub(super) struct Part<T> {
     pub(super) network: Network<T>,
     pub(super) batch: Batch<T>,
     pub(super) y_adjoint: Vec<T>,
-    /// This part's share of L_MSE, and its gradient.
-    pub(super) mse: f64,
+    /// This part's share of the loss, and its gradient.
+    pub(super) loss: f64,
     pub(super) gradient: Vec<T>,
 }
 
@@ -45,7 +48,7 @@ impl<T: Real> Part<T> {
         let network = Network::new(architecture);
         Self {
             y_adjoint: vec![T::zero(); batch.y.len()],
-            mse: 0.0,
+            loss: 0.0,
             gradient: vec![T::zero(); network.layout().len()],
             network,
             batch,
@@ -53,9 +56,9 @@ impl<T: Real> Part<T> {
     }
 
     /// Simulates the windows; every target counts with weight `share`.
-    pub(super) fn mse_gradient(&mut self, theta: &[T], share: f64) {
+    pub(super) fn gradient(&mut self, theta: &[T], loss: Loss<T>, share: f64) {
         self.network.forward(theta, &mut self.batch);
-        self.mse = mean_squared_error(&self.batch, share, &mut self.y_adjoint);
+        self.loss = loss(&self.batch, share, &mut self.y_adjoint);
         self.gradient.fill(T::zero());
         self.network
             .backward(theta, &self.batch, &mut self.y_adjoint, None, &mut self.gradient);

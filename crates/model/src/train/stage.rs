@@ -14,6 +14,7 @@ use super::state::State;
 use crate::network::initialise::{Purpose, generator};
 use crate::network::{IntervalParameters, Network, Stepper};
 use crate::simulate::free_run::FreeRun;
+use crate::train::loss::mean_squared_error;
 use crate::train::margin::RawMargins;
 use crate::train::optim::clip;
 
@@ -35,7 +36,7 @@ enum Work<T> {
 
 impl<T: Real> Worker<T> {
     pub(super) fn new(problem: &Problem<T>, stage: Stage, state: &State<T>, team: Team) -> Self {
-        let (windows, steps, warmup) = (
+        let windows = (
             problem.batch_windows(),
             problem.steps(),
             problem.config.initial.unscored(),
@@ -43,9 +44,9 @@ impl<T: Real> Worker<T> {
         let architecture = &problem.architecture;
         let mut validation = Validation::new(problem);
         let stage = match stage {
-            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, steps, warmup, team))),
-            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, steps, warmup, team))),
-            Stage::Likelihood => Work::Likelihood(Box::new(Likelihood::new(problem))),
+            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, mean_squared_error, team))),
+            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, team))),
+            Stage::Likelihood => Work::Likelihood(Box::new(Likelihood::new(problem, team))),
             Stage::Margins => {
                 // θ is frozen: one free run serves all epochs.
                 validation.simulate(problem, &state.theta);

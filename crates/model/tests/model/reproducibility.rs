@@ -90,6 +90,10 @@ fn any_number_of_threads_trains_the_same_bits() {
         (ModelKind::Inode, Strategy::Joint),
         (ModelKind::Inode, Strategy::Cascade),
         (ModelKind::Ilstm, Strategy::Joint),
+        (ModelKind::Iss, Strategy::Joint),
+        (ModelKind::Bnode, Strategy::Joint),
+        (ModelKind::DropoutLstm, Strategy::Joint),
+        (ModelKind::EnsembleNode, Strategy::Joint),
     ] {
         let config = small(model, strategy).with(|config| config.training.batch = 70);
         let fit = |threads| {

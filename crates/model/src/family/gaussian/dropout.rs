@@ -11,19 +11,23 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::network::{Architecture, Frames};
 
-/// Fills the masks of all hidden layers on all tiles.
-pub(crate) fn draw_masks<T: Real>(
-    frames: &mut Frames<T>,
+/// Fills the masks of all hidden layers on all tiles of the parts of a batch: a layer of all parts before the next one.
+pub(crate) fn draw_masks<'a, T: Real>(
+    parts: impl Iterator<Item = &'a mut Frames<T>>,
     architecture: &Architecture,
     rate: f64,
     rng: &mut ChaCha8Rng,
 ) {
-    let (tiles, width) = (frames.tiles, frames.width);
-    frames.masks.resize(architecture.hidden.len(), Vec::new());
+    let mut parts: Vec<&mut Frames<T>> = parts.collect();
     let mut mask = Masks::new(rate);
-    for (masks, &size) in frames.masks.iter_mut().zip(&architecture.hidden) {
-        masks.resize(tiles * size * width, T::zero());
-        masks.iter_mut().for_each(|to| *to = mask.draw(rng));
+    for (layer, &size) in architecture.hidden.iter().enumerate() {
+        for frames in &mut parts {
+            let (tiles, width) = (frames.tiles, frames.width);
+            frames.masks.resize(architecture.hidden.len(), Vec::new());
+            let masks = &mut frames.masks[layer];
+            masks.resize(tiles * size * width, T::zero());
+            masks.iter_mut().for_each(|to| *to = mask.draw(rng));
+        }
     }
 }
 

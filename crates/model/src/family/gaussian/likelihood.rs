@@ -21,19 +21,18 @@ pub(crate) fn negative_log_likelihood(target: f64, mean: f64, sigma: f64) -> f64
     0.5 * core::f64::consts::TAU.ln() + sigma.ln() + 0.5 * ((target - mean) / sigma).powi(2)
 }
 
-/// Mean NLL of a simulated batch with a Gaussian head; writes its derivative with respect to the read-out (zero in
-/// padding and warm-up).
-pub(crate) fn gaussian_nll<T: Real>(batch: &Batch<T>, adjoint: &mut [T]) -> f64 {
-    let share = 1.0 / batch.scored() as f64;
+/// Sum of the NLL of a simulated batch with a Gaussian head times `share`, which makes a mean of it; writes its derivative with
+/// respect to the read-out (zero in padding and warm-up).
+pub(crate) fn gaussian_nll<T: Real>(batch: &Batch<T>, share: f64, adjoint: &mut [T]) -> f64 {
     let width = batch.width();
     let mut sum = 0.0;
     adjoint.fill(T::zero());
-    for (tile, filled) in batch.scored_tiles() {
+    for tile in batch.scored_tiles() {
         for output in 0..batch.outputs {
             let target = (tile * batch.outputs + output) * width;
             let mean = (tile * batch.rows + output) * width;
             let s = mean + batch.outputs * width;
-            for lane in 0..filled {
+            for lane in 0..batch.windows {
                 let error = (batch.y[mean + lane] - batch.target[target + lane]).as_f64();
                 let (sigma, slope) = sigma(batch.y[s + lane].as_f64());
                 sum += negative_log_likelihood(error, 0.0, sigma);
