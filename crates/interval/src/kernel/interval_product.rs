@@ -479,12 +479,7 @@ unsafe fn backward_body<T: Real, V: Vector<T>>(
             let positive = weights.by_column.get_unchecked(span.positive.clone());
             let negative = weights.by_column.get_unchecked(span.negative.clone());
             let straddling = weights.by_column.get_unchecked(span.straddling.clone());
-            while sample + 4 * V::LANES <= width {
-                column.plain_block::<V, 4, false>(positive, sample);
-                column.plain_block::<V, 4, true>(negative, sample);
-                column.straddling_block::<V, 4>(straddling, sample);
-                sample += 4 * V::LANES;
-            }
+            // More than two registers of samples would spill their parts.
             while sample + 2 * V::LANES <= width {
                 column.plain_block::<V, 2, false>(positive, sample);
                 column.plain_block::<V, 2, true>(negative, sample);
