@@ -395,7 +395,7 @@ fn study_hint(error: &StudyError) -> Option<String> {
             "other data, settings, versions or processors give other results: keep one of the folders that hold this run".to_owned()
         }
         StudyError::File { action: "read", .. } => {
-            "check the path; `paper`, `paper-faithful` and `paper-quick` are built in and need none".to_owned()
+            "check the path; `paper`, `paper-faithful`, `paper-auto` and `paper-quick` are built in and need none".to_owned()
         }
         StudyError::File { .. } => "name a folder that you may write with --out DIR".to_owned(),
         StudyError::Database { .. } => {

@@ -78,7 +78,7 @@ pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};
 pub use spot::{Spot, SpotKind, spots};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
-pub use time::{Moment, TimeAxis};
+pub use time::{Moment, TimeAxis, parse_seconds};
 pub use timed::from_timed_tables;
 pub use window::{Window, WindowConfig, Windows, free_run_windows};
 

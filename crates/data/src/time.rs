@@ -6,6 +6,16 @@ use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+/// Seconds of a time as people write it, `0.5`, `500ms`, `30s`, `5min`, `1h30m` or `PT5M`, if it is positive.
+#[must_use]
+pub fn parse_seconds(text: &str) -> Option<f64> {
+    let seconds = text.trim().parse::<f64>().ok().or_else(|| {
+        let time = text.trim().parse::<SignedDuration>().ok()?;
+        Some(time.as_secs_f64())
+    });
+    seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
 /// A moment as a file states it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

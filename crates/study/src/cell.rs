@@ -2,16 +2,18 @@
 
 use std::fmt;
 
-use intervalid_model::{MarginActivation, ModelKind, Strategy};
+use intervalid_model::{MarginActivation, Strategy};
 use serde::{Deserialize, Serialize};
+
+use crate::study_model::StudyModel;
 
 /// What distinguishes a run from the others of its study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Data set, as in the study.
     pub dataset: String,
-    /// Model.
-    pub model: ModelKind,
+    /// Model, or the search.
+    pub model: StudyModel,
     /// Strategy, of interval networks.
     pub strategy: Option<Strategy>,
     /// Margin function, of interval networks.

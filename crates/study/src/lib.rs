@@ -41,11 +41,13 @@ mod put;
 mod record;
 mod rows;
 mod run;
+mod run_config;
 mod settings;
 mod shard;
 mod spec;
 mod status;
 mod store;
+mod study_model;
 mod tables;
 mod task;
 mod worker;
@@ -63,13 +65,15 @@ pub use published::{Published, TableMetric, is_in_paper, published};
 pub use put::Put;
 pub use record::{RunMetrics, RunRecord, RunResult, RunState};
 pub use run::{RunOptions, StudyEvent, run_study};
+pub use run_config::{RunConfig, SearchRun};
 pub use shard::Shard;
 pub use spec::{Columns, KeepModels, Override, Spec};
 pub use status::{FailedRun, GroupStatus, RunCounts, StudyStatus, status};
 pub use store::Store;
+pub use study_model::StudyModel;
 pub use tables::{
-    Column, Mark, Row, Scoreboard, SeedSummary, StudyTables, Table, TableCell, TableFormat, TableKind, TrainedFor,
-    side_by_side, study_tables, tables_of_records,
+    Chosen, ChosenModel, Column, Mark, Row, Scoreboard, SeedSummary, StudyTables, Table, TableCell, TableFormat,
+    TableKind, TrainedFor, side_by_side, study_tables, tables_of_records,
 };
 pub use task::{DataSource, Task};
 pub use worker::Worker;

@@ -7,6 +7,7 @@ use crate::error::{Result, StudyError};
 use crate::job::{Outcome, PROGRAM_VERSION};
 use crate::plan::Run;
 use crate::record::RunState;
+use crate::run_config::RunConfig;
 
 /// Grows with every change of [`RunOutput`] or [`Task`](crate::Task).
 pub(crate) const MESSAGE_FORMAT: u32 = 1;
@@ -24,7 +25,8 @@ pub struct RunOutput {
     pub key: String,
     /// Place in the grid.
     pub cell: Cell,
-    /// Resolved configuration as JSON, with the lags that were found where they were searched.
+    /// Resolved configuration as JSON, with the lags, or the whole model, that were found where they were searched; of a search that
+    /// failed, what was to be searched.
     pub config: String,
     /// How it ended.
     pub state: RunState,
@@ -42,7 +44,7 @@ impl RunOutput {
     pub(crate) fn new(run: &Run, spec_hash: &str, outcome: Result<Outcome, String>) -> Self {
         let (config, state, predictions, model) = match outcome {
             Ok(outcome) => (
-                outcome.config,
+                RunConfig::One(Box::new(outcome.config)),
                 RunState::Done(outcome.result),
                 Some(crate::predictions::encode(&outcome.predictions)),
                 outcome.model,

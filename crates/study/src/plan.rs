@@ -14,11 +14,15 @@ use sha2::{Digest, Sha256};
 
 use crate::cell::Cell;
 use crate::error::{Result, StudyError};
+use crate::run_config::{RunConfig, SearchRun};
 use crate::shard::Shard;
 use crate::spec::{Columns, Spec, hex};
 
 /// Part of every run's key: grows when the same configuration would be trained or evaluated differently.
 const KEY_FORMAT: u32 = 1;
+
+/// About what a search takes on one core that has all the time it wants; for estimates only.
+const SEARCH_SECONDS: f64 = 200.0;
 
 /// A data set of a study, ready to fit.
 #[derive(Clone, Debug)]
@@ -51,8 +55,8 @@ pub struct MissingDataset {
 pub struct Run {
     /// Place in the grid.
     pub cell: Cell,
-    /// Resolved configuration.
-    pub config: FitConfig,
+    /// What it is to do, everything decided.
+    pub config: RunConfig,
     /// SHA-256 of everything that decides the result, in hexadecimal.
     pub key: String,
     /// Whether the fitted model is kept.
@@ -67,6 +71,8 @@ pub enum JobKind {
     Cascades,
     /// One model, evaluated at several coverages.
     Coverages,
+    /// One search, whose model is evaluated at several coverages.
+    Search,
     /// Nothing: there is one run.
     Single,
 }
@@ -240,7 +246,10 @@ impl PlanData {
 }
 
 impl JobKind {
-    fn of(config: &FitConfig) -> Self {
+    fn of(config: &RunConfig) -> Self {
+        let RunConfig::One(config) = config else {
+            return Self::Search;
+        };
         match (config.model.method(), config.interval.strategy) {
             (Method::Interval, Strategy::Cascade) => Self::Cascades,
             (Method::Interval, Strategy::Joint) | (Method::Linear, _) => Self::Single,
@@ -270,7 +279,10 @@ impl Job {
 
     /// Relative time of the whole job, for estimates only: the constants were measured on small networks.
     pub(crate) fn cost(&self, data: &PlanData) -> f64 {
-        let config = &self.runs[0].config;
+        let config = match &self.runs[0].config {
+            RunConfig::One(config) => config,
+            RunConfig::Search(run) => return run.budget_seconds.unwrap_or(SEARCH_SECONDS),
+        };
         let Some(network) = config.model.network() else {
             return 1.0;
         };
@@ -305,13 +317,18 @@ impl Job {
 }
 
 /// What runs of a job have in common: a crisp network, or all but the coverage.
-fn shared_config(kind: JobKind, config: &FitConfig) -> FitConfig {
-    match kind {
-        JobKind::Cascades => config.first_stage(),
-        JobKind::Coverages | JobKind::Single => FitConfig {
-            coverage: FitConfig::default().coverage,
-            ..config.clone()
-        },
+fn shared_config(kind: JobKind, config: &RunConfig) -> RunConfig {
+    let coverage = FitConfig::default().coverage;
+    match config {
+        RunConfig::One(config) if kind == JobKind::Cascades => RunConfig::One(Box::new(config.first_stage())),
+        RunConfig::One(config) => RunConfig::One(Box::new(FitConfig {
+            coverage,
+            ..FitConfig::clone(config)
+        })),
+        RunConfig::Search(run) => RunConfig::Search(SearchRun {
+            coverage,
+            ..run.clone()
+        }),
     }
 }
 
@@ -345,7 +362,7 @@ fn data_hash(dataset: &Dataset, split: &Split) -> String {
 }
 
 /// The key of a run: SHA-256 of its data and its configuration.
-pub(crate) fn run_key(data: &PlanData, config: &FitConfig) -> String {
+pub(crate) fn run_key(data: &PlanData, config: &RunConfig) -> String {
     let config = serde_json::to_value(config).expect("a configuration is plain data");
     let mut text = format!("intervalid run {KEY_FORMAT}\n{:?}\n{}\n", data.name, data.hash);
     write_canonical(&config, &mut text);

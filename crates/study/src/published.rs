@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use intervalid_data::known_dataset;
-use intervalid_model::{MarginActivation, Method, Metrics, ModelKind, NetworkKind, Strategy};
+use intervalid_model::{MarginActivation, Method, Metrics, NetworkKind, Strategy};
 use serde::Serialize;
+
+use crate::study_model::StudyModel;
 
 /// `strategy,architecture,parameterisation,dataset,coverage,metric,mean,std`
 const TABLE: &str = include_str!("../assets/paper_tables.csv");
@@ -96,12 +98,13 @@ pub struct Published {
 #[must_use]
 pub fn published(
     dataset: &str,
-    model: ModelKind,
+    model: impl Into<StudyModel>,
     strategy: Option<Strategy>,
     margin: Option<MarginActivation>,
     coverage: f64,
     metric: TableMetric,
 ) -> Option<Published> {
+    let model = model.into().kind()?;
     let network = match model.network()? {
         NetworkKind::Node => "node",
         NetworkKind::Lstm => "lstm",
@@ -144,6 +147,8 @@ fn parse(line: &str) -> Option<(String, Published)> {
 
 #[cfg(test)]
 mod tests {
+    use intervalid_model::ModelKind;
+
     use super::*;
     use crate::spec::Spec;
 
@@ -155,7 +160,7 @@ mod tests {
         // The paper has no ARX.
         let printed = spec
             .cells()
-            .filter(|cell| cell.seed == 1 && cell.model != ModelKind::Arx);
+            .filter(|cell| cell.seed == 1 && cell.model != ModelKind::Arx.into());
         for cell in printed {
             for metric in TableMetric::ALL {
                 let value = published(

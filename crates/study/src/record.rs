@@ -1,6 +1,6 @@
 //! What is kept of a run.
 
-use intervalid_model::{Evaluation, Metrics};
+use intervalid_model::{Evaluation, Metrics, ModelKind};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
@@ -65,7 +65,7 @@ pub struct RunRecord {
     /// How it ended.
     #[serde(flatten)]
     pub state: RunState,
-    /// Resolved configuration, as JSON.
+    /// Resolved configuration, as JSON: that of the fitted model.
     pub config: String,
     /// Version of the program that ran it.
     pub version: String,
@@ -74,6 +74,19 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// The kind of model that was fitted: of a search, what it chose. None of a run that failed.
+    #[must_use]
+    pub fn fitted_model(&self) -> Option<ModelKind> {
+        #[derive(Deserialize)]
+        struct Fitted {
+            model: ModelKind,
+        }
+        self.result()?;
+        serde_json::from_str(&self.config)
+            .ok()
+            .map(|fitted: Fitted| fitted.model)
+    }
+
     /// Numbers of a finished run.
     #[must_use]
     pub fn result(&self) -> Option<&RunResult> {

@@ -1,12 +1,13 @@
 //! Runs as rows of the database's table `runs`.
 
-use intervalid_model::{MarginActivation, ModelKind, Strategy};
+use intervalid_model::{MarginActivation, Strategy};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::cell::{Cell, margin_named, strategy_named};
 use crate::output::{MESSAGE_FORMAT, RunOutput};
 use crate::record::{RunMetrics, RunRecord, RunResult, RunState};
+use crate::study_model::StudyModel;
 
 /// Writes a run in place of what the tables have of it.
 pub(crate) fn insert(transaction: &Transaction<'_>, output: &RunOutput) -> rusqlite::Result<()> {
@@ -117,7 +118,7 @@ pub(crate) fn read_run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         key: row.get("key")?,
         cell: Cell {
             dataset: row.get("dataset")?,
-            model: converted(row, "model", |text| text.parse::<ModelKind>().ok())?,
+            model: converted(row, "model", |text| text.parse::<StudyModel>().ok())?,
             strategy: is_interval
                 .then(|| converted(row, "strategy", strategy_named))
                 .transpose()?,

@@ -4,18 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use intervalid_data::known_dataset;
-use intervalid_model::{FitConfig, MarginActivation, Method, ModelKind, Strategy};
+use intervalid_model::{FitConfig, MarginActivation, ModelKind, Strategy};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::cell::Cell;
 use crate::error::{Result, StudyError};
-use crate::settings::apply;
+use crate::run_config::RunConfig;
+use crate::settings::{apply, search_run};
+use crate::study_model::StudyModel;
 
 /// Name and text of the studies that are compiled in.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("paper", include_str!("../studies/paper.toml")),
     ("paper-faithful", include_str!("../studies/paper-faithful.toml")),
+    ("paper-auto", include_str!("../studies/paper-auto.toml")),
     ("paper-quick", include_str!("../studies/paper-quick.toml")),
 ];
 
@@ -53,8 +56,8 @@ pub struct Spec {
     /// Input and output columns of data sets whose columns have other names than u… and y….
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Columns>,
-    /// Models.
-    pub models: Vec<ModelKind>,
+    /// Models, and `auto` for a search.
+    pub models: Vec<StudyModel>,
     /// Strategies of interval networks.
     #[serde(default = "default_strategies")]
     pub strategies: Vec<Strategy>,
@@ -70,7 +73,10 @@ pub struct Spec {
     /// Fitted models to keep.
     #[serde(default)]
     pub keep_models: KeepModels,
-    /// Keys of a configuration for all fits.
+    /// Settings of the searches of `auto`, and their `budget`.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub auto: toml::Table,
+    /// Keys of a configuration for all fits but searches.
     #[serde(default)]
     pub settings: toml::Table,
     /// Keys of a configuration for some fits, in order.
@@ -79,7 +85,7 @@ pub struct Spec {
 }
 
 /// Keys of a study file: the fields of [`Spec`], as a test compares.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "datasets",
     "columns",
@@ -89,6 +95,7 @@ const KEYS: [&str; 11] = [
     "coverages",
     "seeds",
     "keep_models",
+    "auto",
     "settings",
     "override",
 ];
@@ -125,9 +132,9 @@ pub struct Override {
     /// Data sets.
     #[serde(default, deserialize_with = "one_or_more")]
     pub dataset: Vec<String>,
-    /// Models.
+    /// Models that are trained as settings say; never a search.
     #[serde(default, deserialize_with = "one_or_more")]
-    pub model: Vec<ModelKind>,
+    pub model: Vec<StudyModel>,
     /// Strategies; a model without one never passes.
     #[serde(default, deserialize_with = "one_or_more")]
     pub strategy: Vec<Strategy>,
@@ -170,7 +177,7 @@ impl Spec {
         })
     }
 
-    /// A study that is compiled in: `paper`, `paper-faithful` or `paper-quick`.
+    /// A study that is compiled in: `paper`, `paper-faithful`, `paper-auto` or `paper-quick`.
     #[must_use]
     pub fn builtin(name: &str) -> Option<Self> {
         let text = Self::builtin_text(name)?;
@@ -224,7 +231,7 @@ impl Spec {
         if self.name.trim().is_empty() {
             return Err(StudyError::value("name", "\"\"", "a title"));
         }
-        let interval = self.models.iter().any(|model| model.method() == Method::Interval);
+        let interval = self.models.iter().any(|model| model.has_strategy());
         check_list("datasets", &self.datasets, true)?;
         let known: Vec<String> = self.columns.keys().cloned().collect();
         check_filter("columns", &known, &self.datasets, String::clone)?;
@@ -234,6 +241,8 @@ impl Spec {
         check_list("coverages", &self.coverages, true)?;
         check_list("seeds", &self.seeds, true)?;
         check_axes("settings", &self.settings)?;
+        check_axes("auto", &self.auto)?;
+        self.check_auto()?;
         for (index, entry) in self.overrides.iter().enumerate() {
             let place = |key: &str| format!("override {}: {key}", index + 1);
             check_axes(&place("set"), &entry.set)?;
@@ -282,8 +291,31 @@ impl Spec {
         self.columns.get(dataset).cloned().unwrap_or_default()
     }
 
-    fn trainings(&self, model: ModelKind) -> Vec<(Option<Strategy>, Option<MarginActivation>)> {
-        if model.method() != Method::Interval {
+    /// Settings that nothing in the study would read are a slip of the pen.
+    fn check_auto(&self) -> Result<()> {
+        let has_auto = self.models.contains(&StudyModel::Auto);
+        if !has_auto && !self.auto.is_empty() {
+            let expected = "no such table unless `models` has \"auto\"";
+            return Err(StudyError::value("auto", keys_of(&self.auto), expected));
+        }
+        let has_others = self.models.iter().any(|model| model.kind().is_some());
+        if !has_others && !self.settings.is_empty() {
+            let expected = "no such table: the study has auto alone, whose settings are in `[auto]`";
+            return Err(StudyError::value("settings", keys_of(&self.settings), expected));
+        }
+        let is_of_auto = |entry: &Override| !has_others || entry.model.contains(&StudyModel::Auto);
+        match self.overrides.iter().position(is_of_auto) {
+            None => Ok(()),
+            Some(index) => {
+                let place = format!("override {}: model", index + 1);
+                let expected = "a model that is trained as settings say: those of auto are in `[auto]`";
+                Err(StudyError::value(place, StudyModel::Auto, expected))
+            }
+        }
+    }
+
+    fn trainings(&self, model: StudyModel) -> Vec<(Option<Strategy>, Option<MarginActivation>)> {
+        if !model.has_strategy() {
             return vec![(None, None)];
         }
         let strategies = self.strategies.iter();
@@ -291,13 +323,23 @@ impl Spec {
         pairs.map(|(strategy, margin)| (Some(strategy), Some(margin))).collect()
     }
 
-    /// The configuration of a run: the paper's, then the settings, then the overrides in order.
+    /// What a run is to do. One model has the paper's configuration, then the settings, then the overrides in order; a search its
+    /// defaults, then the settings of `auto`.
     ///
     /// # Errors
     /// [`StudyError::Settings`] with the place of a key that a configuration does not have.
-    pub fn config(&self, cell: &Cell) -> Result<FitConfig> {
+    pub fn config(&self, cell: &Cell) -> Result<RunConfig> {
+        match cell.model {
+            StudyModel::Auto => search_run(&self.auto, &self.coverages, cell).map(RunConfig::Search),
+            StudyModel::One(model) => self
+                .fit_config(cell, model)
+                .map(|config| RunConfig::One(Box::new(config))),
+        }
+    }
+
+    fn fit_config(&self, cell: &Cell, model: ModelKind) -> Result<FitConfig> {
         let dataset = known_dataset(&cell.dataset).map_or(cell.dataset.as_str(), |known| known.name);
-        let mut config = FitConfig::paper(dataset, cell.model, cell.strategy.unwrap_or_default());
+        let mut config = FitConfig::paper(dataset, model, cell.strategy.unwrap_or_default());
         config.interval.margin = cell.margin.unwrap_or_default();
         config.coverage = cell.coverage;
         config.seed = cell.seed;
@@ -379,6 +421,11 @@ fn check_axes(place: &str, settings: &toml::Table) -> Result<()> {
     Ok(())
 }
 
+fn keys_of(table: &toml::Table) -> String {
+    let keys: Vec<&str> = table.keys().map(String::as_str).collect();
+    format!("{{ {} }}", keys.join(", "))
+}
+
 /// A filter that can never pass is a slip of the pen.
 fn check_filter<T: PartialEq>(place: &str, filter: &[T], values: &[T], name: impl Fn(&T) -> String) -> Result<()> {
     match filter.iter().find(|value| !values.contains(value)) {
@@ -458,6 +505,7 @@ mod tests {
     fn keys_are_the_fields_of_a_study() {
         let mut spec = Spec::load("paper-quick").unwrap();
         spec.columns.insert(spec.datasets[0].clone(), Columns::default());
+        spec.auto.insert("rounds".to_owned(), 3.into());
         let serde_json::Value::Object(fields) = serde_json::to_value(&spec).unwrap() else {
             panic!("a study is an object")
         };

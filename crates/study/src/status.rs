@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use intervalid_model::ModelKind;
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::record::RunState;
 use crate::store::Store;
+use crate::study_model::StudyModel;
 
 /// Runs by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -28,8 +28,8 @@ pub struct RunCounts {
 pub struct GroupStatus {
     /// Data set.
     pub dataset: String,
-    /// Model.
-    pub model: ModelKind,
+    /// Model, or the search.
+    pub model: StudyModel,
     /// Its runs.
     pub runs: RunCounts,
 }

@@ -107,6 +107,16 @@ impl Training {
         }
     }
 
+    /// The same, of a model that took no time of its own: another has it.
+    #[must_use]
+    pub fn without_time(mut self) -> Self {
+        match &mut self {
+            Self::One(info) => info.duration = Duration::ZERO,
+            Self::Search(record) => record.duration = Duration::ZERO,
+        }
+        self
+    }
+
     /// The search, if it was one.
     #[must_use]
     pub fn search(&self) -> Option<&SearchInfo> {

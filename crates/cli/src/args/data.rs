@@ -3,7 +3,6 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use intervalid_data::{Decimal, MissingPolicy, SplitFractions};
-use jiff::SignedDuration;
 
 /// Which data a command reads, and how.
 #[derive(Args, Clone, Debug)]
@@ -116,16 +115,7 @@ fn unit(text: &str) -> Result<(String, String), String> {
 
 /// A step of time.
 fn step(text: &str) -> Result<f64, String> {
-    seconds(text).ok_or_else(|| "expected a positive time such as 0.5, 30s or 5min".to_owned())
-}
-
-/// Seconds, or a time such as `500ms`, `30s`, `5min`, `1h30m` or `PT5M`, if it is positive.
-pub(super) fn seconds(text: &str) -> Option<f64> {
-    let seconds = text.trim().parse::<f64>().ok().or_else(|| {
-        let time = text.trim().parse::<SignedDuration>().ok()?;
-        Some(time.as_secs_f64())
-    });
-    seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+    intervalid_data::parse_seconds(text).ok_or_else(|| "expected a positive time such as 0.5, 30s or 5min".to_owned())
 }
 
 /// Names of columns as a list was typed: cells in double quotes hold commas.

@@ -11,7 +11,6 @@ use intervalid_model::{MarginActivation, ModelKind, OutputRange, Precision, Stra
 use intervalid_workflow::{Preset, parse_range};
 
 use super::coverage::Coverages;
-use super::data::seconds;
 use super::{DataArgs, PrepareArgs};
 
 const EXAMPLES: &str = "\
@@ -187,7 +186,7 @@ fn output_range(text: &str) -> Result<(String, OutputRange), String> {
 
 /// The time that a search may take.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    seconds(text)
+    intervalid_data::parse_seconds(text)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "expected a positive time such as 30s, 2m or 1h30m".to_owned())
 }

@@ -21,7 +21,7 @@ const TABLE_EXAMPLES: &str = "\
 Examples:
   intervalid study table paper > tables.md
   intervalid study table paper --format latex > tables.tex
-  intervalid study table paper-faithful paper      two studies side by side
+  intervalid study table paper-faithful paper paper-auto      studies side by side
   intervalid study table paper --json";
 
 const FIGURES_EXAMPLES: &str = "\
@@ -68,7 +68,7 @@ pub(crate) enum StudyCommand {
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// A study's .toml, or `paper`, `paper-faithful` or `paper-quick`
+    /// A study's .toml, or `paper`, `paper-faithful`, `paper-auto` or `paper-quick`
     #[arg(value_name = "SPEC")]
     pub(crate) spec: String,
     /// Folder of the study: what it holds already is not run again

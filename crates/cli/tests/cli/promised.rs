@@ -764,6 +764,13 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                         List(&Object(&[("dataset", Text), ("coverages", List(&Number))])),
                     ),
                     (
+                        "chosen",
+                        List(&Object(&[
+                            ("dataset", Text),
+                            ("models", List(&Object(&[("model", Text), ("seeds", Count)]))),
+                        ])),
+                    ),
+                    (
                         "rows",
                         List(&Object(&[("dataset", Text), ("metric", Text), ("cells", List(&CELL))])),
                     ),

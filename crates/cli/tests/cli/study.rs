@@ -63,7 +63,7 @@ fn a_study_runs_resumes_and_is_looked_at() {
 #[test]
 fn built_in_studies_can_be_printed() {
     let folder = Folder::new();
-    for name in ["paper", "paper-faithful", "paper-quick"] {
+    for name in ["paper", "paper-faithful", "paper-auto", "paper-quick"] {
         let text = folder.transcript(&["study", "run", name, "--print"]);
         assert!(text.contains("exit code: 0") && text.contains("datasets"), "{text}");
     }

@@ -101,7 +101,7 @@ def run(
     Parameters
     ----------
     spec
-        A study: a file, ``"paper"``, ``"paper-faithful"`` or ``"paper-quick"``, the text of a study file, or its content as a dict.
+        A study: a file, ``"paper"``, ``"paper-faithful"``, ``"paper-auto"`` or ``"paper-quick"``, the text of a study file, or its content as a dict.
     out
         Folder of ``study.sqlite``. Only this process writes to it.
     executor

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use intervalid_study::figures::model_label;
-use intervalid_study::{Cell, RunRecord, RunState, Spec, Store, StoredBand};
+use intervalid_study::{Cell, RunConfig, RunRecord, RunState, SearchRun, Spec, Store, StoredBand};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Axis, BandChart, Chart};
@@ -74,7 +74,7 @@ pub(super) fn views(store: &Store, spec: &Spec, runs: &[RunRecord]) -> Result<Ve
             runs: runs.iter().map(|run| run_view(run)).collect(),
             chart,
             note,
-            command: command(&cell),
+            command: command(spec, &cell),
         });
     }
     Ok(views)
@@ -98,8 +98,14 @@ fn run_view(run: &RunRecord) -> RunView {
 }
 
 /// The command that fits such a model alone.
-fn command(cell: &Cell) -> String {
-    let mut command = format!("intervalid fit {} --preset paper --model {}", cell.dataset, cell.model);
+fn command(spec: &Spec, cell: &Cell) -> String {
+    let mut command = match (cell.model.kind(), spec.config(cell)) {
+        (None, Ok(RunConfig::Search(SearchRun { budget_seconds, .. }))) => {
+            let budget = budget_seconds.map_or(String::new(), |seconds| format!(" --budget {seconds}s --threads 1"));
+            format!("intervalid fit {}{budget}", cell.dataset)
+        }
+        _ => format!("intervalid fit {} --preset paper --model {}", cell.dataset, cell.model),
+    };
     if let Some(strategy) = cell.strategy {
         command += &format!(" --strategy {}", strategy.name());
     }

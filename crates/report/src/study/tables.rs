@@ -11,6 +11,9 @@ pub(crate) struct TableView {
     pub(crate) title: String,
     /// What interval networks were trained for, where that is not what was asked.
     pub(crate) trained_for: Vec<String>,
+    /// What searches chose, by data set.
+    #[serde(default)]
+    pub(crate) chosen: Vec<String>,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<RowView>,
 }
@@ -66,6 +69,11 @@ pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
         TableView {
             title: format!("{}, coverage {}", table.kind.title(), table.coverage),
             trained_for: trained_for(table),
+            chosen: table
+                .chosen
+                .iter()
+                .map(|entry| format!("{}: {}", entry.dataset, entry.text()))
+                .collect(),
             columns: table.columns.iter().map(|column| column.label.clone()).collect(),
             rows: rows.collect(),
         }

@@ -4,6 +4,7 @@ use intervalid_model::{MarginActivation, Method, ModelKind, Strategy};
 
 use crate::cell::{Cell, same_coverage};
 use crate::record::RunRecord;
+use crate::study_model::StudyModel;
 
 /// As the paper names its models: `C-ILSTM-1`, with 1 for relu and 2 for abs; baselines by their own names.
 #[must_use]
@@ -13,7 +14,7 @@ pub fn of(cell: &Cell) -> String {
 
 /// As [`of`], of a model that is no cell of a study.
 #[must_use]
-pub fn name(model: ModelKind, strategy: Option<Strategy>, margin: Option<MarginActivation>) -> String {
+pub fn name(model: StudyModel, strategy: Option<Strategy>, margin: Option<MarginActivation>) -> String {
     let strategy = match strategy {
         Some(Strategy::Cascade) => "C-",
         Some(Strategy::Joint) => "J-",
@@ -25,20 +26,35 @@ pub fn name(model: ModelKind, strategy: Option<Strategy>, margin: Option<MarginA
         None => "",
     };
     let name = match model {
+        StudyModel::Auto => model.name().to_owned(),
+        StudyModel::One(kind) => kind_name(kind),
+    };
+    format!("{strategy}{name}{margin}")
+}
+
+/// As the paper names its models, without strategy and margins.
+#[must_use]
+pub fn kind_name(kind: ModelKind) -> String {
+    match kind {
         ModelKind::Inode | ModelKind::Ilstm | ModelKind::Iss | ModelKind::Arx | ModelKind::Bnode | ModelKind::Blstm => {
-            model.name().to_uppercase()
+            kind.name().to_uppercase()
         }
         ModelKind::DropoutNode => "MC-NODE".to_owned(),
         ModelKind::DropoutLstm => "MC-LSTM".to_owned(),
         ModelKind::EnsembleNode => "DE-NODE".to_owned(),
         ModelKind::EnsembleLstm => "DE-LSTM".to_owned(),
-    };
-    format!("{strategy}{name}{margin}")
+    }
 }
+
+/// The colour of searches.
+pub(super) const AUTO: usize = 6;
 
 /// One colour per way to an interval.
 pub(super) fn colour(cell: &Cell) -> usize {
-    match (cell.model.method(), cell.strategy) {
+    let Some(kind) = cell.model.kind() else {
+        return AUTO;
+    };
+    match (kind.method(), cell.strategy) {
         (Method::Interval, Some(Strategy::Joint)) => 1,
         (Method::Interval, _) => 0,
         (Method::Bayesian, _) => 2,
@@ -83,7 +99,7 @@ mod tests {
     fn names_are_those_of_the_paper() {
         let cell = Cell {
             dataset: "data/My Plant.csv".to_owned(),
-            model: ModelKind::Ilstm,
+            model: ModelKind::Ilstm.into(),
             strategy: Some(Strategy::Joint),
             margin: Some(MarginActivation::Abs),
             coverage: 0.9,

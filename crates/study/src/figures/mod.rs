@@ -10,10 +10,11 @@ use intervalid_model::{Elasticity, ModelKind};
 
 use crate::error::Result;
 use crate::store::Store;
+use crate::study_model::StudyModel;
 
 pub use boxes::{SeedBoxes, box_plots, seed_boxes};
 pub use elasticity::{elasticity_bars, elasticity_heat_maps};
-pub use labels::{name as model_name, of as model_label};
+pub use labels::{kind_name, name as model_name, of as model_label};
 pub use snapshots::snapshots;
 
 /// The data set whose elasticity the paper shows.
@@ -51,7 +52,7 @@ fn elasticities(store: &Store) -> Result<Vec<NamedFigure>> {
     let mut figures = Vec::new();
     for dataset in datasets {
         for &coverage in &spec.coverages {
-            let mut shown: Vec<(ModelKind, String, Elasticity)> = Vec::new();
+            let mut shown: Vec<(StudyModel, String, Elasticity)> = Vec::new();
             for run in runs.iter().filter(|run| {
                 labels::is_at(run, dataset, coverage)
                     && run.cell.strategy.is_some()
@@ -72,7 +73,7 @@ fn elasticities(store: &Store) -> Result<Vec<NamedFigure>> {
             shown.sort_by(|(_, a, _), (_, b, _)| a.cmp(b));
             // A figure per network: their elasticities differ in size, and eight models are too many colours.
             for network in [ModelKind::Ilstm, ModelKind::Inode] {
-                let own = shown.iter().filter(|(model, ..)| *model == network);
+                let own = shown.iter().filter(|(model, ..)| model.kind() == Some(network));
                 let series: Vec<(&str, &Elasticity)> = own.map(|(_, name, e)| (name.as_str(), e)).collect();
                 if series.is_empty() {
                     continue;

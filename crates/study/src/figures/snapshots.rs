@@ -11,7 +11,8 @@ use crate::store::Store;
 /// As many samples as the paper shows.
 const SAMPLES: usize = 100;
 
-/// One figure per data set, coverage and group of models: the interval networks by strategy, the baselines together.
+/// One figure per data set, coverage and group of models: the interval networks by strategy, the baselines
+/// together, searches.
 ///
 /// # Errors
 /// If the database cannot be read or a figure not be drawn.
@@ -24,7 +25,12 @@ pub fn snapshots(store: &Store) -> Result<Vec<NamedFigure>> {
     let mut figures = Vec::new();
     for dataset in &spec.datasets {
         for &coverage in &spec.coverages {
-            for (group, colours) in [("cascade", 0..=0), ("joint", 1..=1), ("baselines", 2..=5)] {
+            for (group, colours) in [
+                ("cascade", 0..=0),
+                ("joint", 1..=1),
+                ("baselines", 2..=5),
+                ("auto", labels::AUTO..=labels::AUTO),
+            ] {
                 let mut shown: Vec<&RunRecord> = runs
                     .iter()
                     .filter(|run| labels::is_at(run, dataset, coverage) && run.cell.seed == first_seed)

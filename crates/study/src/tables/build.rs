@@ -3,22 +3,26 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use intervalid_model::{MarginActivation, Method, ModelKind, Strategy};
+use intervalid_model::{FitConfig, MarginActivation, ModelKind, Strategy};
 use serde::Serialize;
 
+use super::chosen::{Chosen, chosen};
 use super::scoreboard::Scoreboard;
 use crate::cell::{Cell, same_coverage};
 use crate::error::Result;
 use crate::figures::model_name as model_label;
 use crate::published::{Published, TableMetric, is_in_paper, published};
 use crate::record::{RunRecord, RunState};
+use crate::run_config::RunConfig;
 use crate::spec::Spec;
 use crate::store::Store;
+use crate::study_model::StudyModel;
 
 /// Columns are in this order, as in the paper.
-const MODEL_ORDER: [ModelKind; 9] = [
+const MODEL_ORDER: [ModelKind; 10] = [
     ModelKind::Ilstm,
     ModelKind::Inode,
+    ModelKind::Iss,
     ModelKind::Blstm,
     ModelKind::Bnode,
     ModelKind::DropoutLstm,
@@ -38,6 +42,8 @@ pub enum TableKind {
     Joint,
     /// The other models.
     Baselines,
+    /// Searches.
+    Auto,
 }
 
 /// A model in a table.
@@ -45,8 +51,8 @@ pub enum TableKind {
 pub struct Column {
     /// Heading, such as `C-ILSTM-2 (abs)` or `BNODE`: the names of figures and pages.
     pub label: String,
-    /// Model.
-    pub model: ModelKind,
+    /// Model, or the search.
+    pub model: StudyModel,
     /// Strategy, of interval networks.
     pub strategy: Option<Strategy>,
     /// Margin function, of interval networks.
@@ -91,7 +97,7 @@ pub struct TableCell {
     pub ours: Option<SeedSummary>,
     /// The paper's.
     pub published: Option<Published>,
-    /// The comparison, where there are both.
+    /// The comparison with the paper, where there are both; of PICP with what was asked.
     pub mark: Option<Mark>,
     /// Runs that are not done.
     pub missing: usize,
@@ -126,6 +132,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Of interval networks: the coverage that each was trained for, which a `miss_factor` below 1 raises above the one asked.
     pub trained_for: Vec<TrainedFor>,
+    /// Of searches: the models that were chosen.
+    pub chosen: Vec<Chosen>,
     /// Data set by data set, metric by metric.
     pub rows: Vec<Row>,
 }
@@ -146,7 +154,7 @@ pub struct StudyTables {
     pub name: String,
     /// Seeds of the study.
     pub seeds: usize,
-    /// Cascade, joint, baselines, each at every coverage; without those that would be empty.
+    /// Cascade, joint, baselines, searches, each at every coverage; without those that would be empty.
     pub tables: Vec<Table>,
     /// Interval networks beside the paper, one per coverage; empty if the paper has none of the study's cells.
     pub scoreboards: Vec<Scoreboard>,
@@ -169,7 +177,7 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
         .map(|record| (record.cell.to_string(), &record.state))
         .collect();
     let mut tables = Vec::new();
-    for kind in [TableKind::Cascade, TableKind::Joint, TableKind::Baselines] {
+    for kind in TableKind::ALL {
         let columns = kind.columns(spec);
         if columns.is_empty() {
             continue;
@@ -189,6 +197,7 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
                 kind,
                 coverage,
                 trained_for: trained_for(spec, kind, &columns, coverage),
+                chosen: chosen(spec, kind, records, coverage),
                 rows: rows.collect(),
                 columns: columns.clone(),
             });
@@ -207,7 +216,7 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
 }
 
 fn trained_for(spec: &Spec, kind: TableKind, columns: &[Column], coverage: f64) -> Vec<TrainedFor> {
-    if kind == TableKind::Baselines {
+    if kind.strategy().is_none() {
         return Vec::new();
     }
     let seed = spec.seeds.first().copied().unwrap_or_default();
@@ -216,7 +225,8 @@ fn trained_for(spec: &Spec, kind: TableKind, columns: &[Column], coverage: f64) 
             .iter()
             .map(|column| spec.config(&column.cell(dataset, coverage, seed)));
         // A study whose settings cannot be resolved was refused when it was read.
-        let coverages = configs.map(|config| config.map_or(coverage, |config| config.trained_coverage()));
+        let trained = |config: &RunConfig| config.one().map_or(coverage, FitConfig::trained_coverage);
+        let coverages = configs.map(|config| config.map_or(coverage, |config| trained(&config)));
         TrainedFor {
             dataset: dataset.clone(),
             coverages: coverages.collect(),
@@ -226,6 +236,18 @@ fn trained_for(spec: &Spec, kind: TableKind, columns: &[Column], coverage: f64) 
 }
 
 impl TableKind {
+    /// In the order of tables.
+    pub(crate) const ALL: [Self; 4] = [Self::Cascade, Self::Joint, Self::Baselines, Self::Auto];
+
+    /// How its interval networks are trained; none where there are no such.
+    fn strategy(self) -> Option<Strategy> {
+        match self {
+            Self::Cascade => Some(Strategy::Cascade),
+            Self::Joint => Some(Strategy::Joint),
+            Self::Baselines | Self::Auto => None,
+        }
+    }
+
     /// In words, for titles.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -233,18 +255,19 @@ impl TableKind {
             Self::Cascade => "Interval networks, cascade",
             Self::Joint => "Interval networks, joint",
             Self::Baselines => "Baselines",
+            Self::Auto => "Searches (auto)",
         }
     }
 
     fn columns(self, spec: &Spec) -> Vec<Column> {
-        let strategy = match self {
-            Self::Cascade => Some(Strategy::Cascade),
-            Self::Joint => Some(Strategy::Joint),
-            Self::Baselines => None,
-        };
+        let is_there = |model: &StudyModel| spec.models.contains(model);
+        if self == Self::Auto {
+            let auto = Some(StudyModel::Auto).filter(is_there);
+            return auto.map(|model| Column::new(model, None)).into_iter().collect();
+        }
         let mut columns = Vec::new();
-        for model in MODEL_ORDER.into_iter().filter(|model| spec.models.contains(model)) {
-            match (model.method() == Method::Interval, strategy) {
+        for model in MODEL_ORDER.map(StudyModel::from).into_iter().filter(is_there) {
+            match (model.has_strategy(), self.strategy()) {
                 (true, Some(strategy)) if spec.strategies.contains(&strategy) => {
                     let mut margins = vec![MarginActivation::Relu, MarginActivation::Abs];
                     margins.retain(|margin| spec.margins.contains(margin));
@@ -263,7 +286,7 @@ impl TableKind {
 }
 
 impl Column {
-    fn new(model: ModelKind, training: Option<(Strategy, MarginActivation)>) -> Self {
+    fn new(model: StudyModel, training: Option<(Strategy, MarginActivation)>) -> Self {
         let (strategy, margin) = training.unzip();
         let name = model_label(model, strategy, margin);
         Self {
@@ -321,8 +344,7 @@ impl TableCell {
         cell.ours = SeedSummary::of(&values);
         cell.mark = cell
             .ours
-            .zip(cell.published)
-            .map(|(ours, published)| Mark::new(metric, ours.mean, published, coverage));
+            .and_then(|ours| Mark::new(metric, ours.mean, cell.published, coverage));
         cell
     }
 }
@@ -346,22 +368,22 @@ impl SeedSummary {
 }
 
 impl Mark {
-    fn new(metric: TableMetric, ours: f64, published: Published, coverage: f64) -> Self {
-        let Published { mean, std } = published;
-        if metric != TableMetric::Picp {
-            return match ours {
-                ours if ours <= mean => Self::Better,
-                ours if ours <= mean + std => Self::Within,
+    /// None where there is nothing to compare with; PICP has what was asked.
+    fn new(metric: TableMetric, ours: f64, published: Option<Published>, coverage: f64) -> Option<Self> {
+        if metric == TableMetric::Picp {
+            return Some(match ours - 100.0 * coverage {
+                above if above > RIGHT_COVERAGE => Self::Wide,
+                below if below >= -RIGHT_COVERAGE => Self::Better,
+                _ if published.is_some_and(|Published { mean, std }| ours >= mean - std) => Self::Within,
                 _ => Self::Worse,
-            };
+            });
         }
-        let asked = 100.0 * coverage;
-        match ours - asked {
-            above if above > RIGHT_COVERAGE => Self::Wide,
-            below if below >= -RIGHT_COVERAGE => Self::Better,
-            _ if ours >= mean - std => Self::Within,
+        let Published { mean, std } = published?;
+        Some(match ours {
+            ours if ours <= mean => Self::Better,
+            ours if ours <= mean + std => Self::Within,
             _ => Self::Worse,
-        }
+        })
     }
 }
 
@@ -381,10 +403,11 @@ mod tests {
     #[test]
     fn marks_follow_their_definition() {
         let published = Published { mean: 88.0, std: 1.0 };
-        let rmse = |ours| Mark::new(TableMetric::Rmse, ours, published, 0.9);
+        let rmse = |ours| Mark::new(TableMetric::Rmse, ours, Some(published), 0.9).unwrap();
         assert_eq!([88.0, 88.5, 89.5].map(rmse), [Mark::Better, Mark::Within, Mark::Worse]);
+        assert_eq!(Mark::new(TableMetric::Rmse, 88.0, None, 0.9), None);
         // Asked 90: two points either way are right, more is wide; printed 88 ± 1.
-        let picp = |ours| Mark::new(TableMetric::Picp, ours, published, 0.9);
+        let picp = |ours| Mark::new(TableMetric::Picp, ours, Some(published), 0.9).unwrap();
         assert_eq!(
             [99.0, 92.1, 91.9, 88.1, 87.5, 86.0].map(picp),
             [
@@ -396,5 +419,8 @@ mod tests {
                 Mark::Worse
             ]
         );
+        // Where nothing was printed, only what was asked counts.
+        let alone = |ours| Mark::new(TableMetric::Picp, ours, None, 0.9).unwrap();
+        assert_eq!([92.1, 91.9, 87.5].map(alone), [Mark::Wide, Mark::Better, Mark::Worse]);
     }
 }

@@ -53,7 +53,7 @@ impl StudyTables {
     fn csv(&self) -> String {
         let mut text = String::from(
             "table,dataset,model,strategy,margin,coverage,metric,mean,std,seeds,published_mean,published_std,mark,missing,\
-             failed,diverged,trained_for\n",
+             failed,diverged,trained_for,chosen\n",
         );
         for table in &self.tables {
             for row in &table.rows {
@@ -78,6 +78,7 @@ impl StudyTables {
                         cell.failed.to_string(),
                         cell.diverged.to_string(),
                         optional(trained_for),
+                        quote_csv(&table.chosen_on(&row.dataset).unwrap_or_default()).into_owned(),
                     ];
                     writeln!(text, "{}", fields.join(",")).expect("writing to a string");
                 }
@@ -88,13 +89,14 @@ impl StudyTables {
 }
 
 impl super::build::TableKind {
-    /// `cascade`, `joint` or `baselines`.
+    /// `cascade`, `joint`, `baselines` or `auto`.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
             Self::Cascade => "cascade",
             Self::Joint => "joint",
             Self::Baselines => "baselines",
+            Self::Auto => "auto",
         }
     }
 }
@@ -124,6 +126,13 @@ impl Mark {
 }
 
 impl Table {
+    /// What searches chose on a data set, such as `ISS 8, ARX 2`; none of other models.
+    #[must_use]
+    pub fn chosen_on(&self, dataset: &str) -> Option<String> {
+        let entry = self.chosen.iter().find(|entry| entry.dataset == dataset)?;
+        Some(entry.text())
+    }
+
     /// Whether the paper has any of its cells.
     pub(crate) fn has_published(&self) -> bool {
         self.rows

@@ -16,10 +16,13 @@ impl StudyTables {
         )
         .expect("writing to a string");
         text += " CWC = PINAW·(1 + [PICP < α]·e^(-25(PICP-α))); for it, RMSE and PINAW lower is better.\n";
-        if self.tables.iter().any(Table::has_published) {
-            text += "After the slash: the published value. ✓ at least as good as its mean, ~ within one published standard deviation \
-                     of it, ✗ worse; PICP: ✓ within two points of the coverage, wide above that.\n";
-        }
+        text += match self.tables.iter().any(Table::has_published) {
+            true => {
+                "After the slash: the published value. ✓ at least as good as its mean, ~ within one published standard deviation \
+                 of it, ✗ worse; PICP: ✓ within two points of the coverage, wide above that.\n"
+            }
+            false => "PICP: ✓ within two points of the coverage, wide above that, ✗ below.\n",
+        };
         for table in &self.tables {
             text += &table.markdown();
         }
@@ -53,6 +56,11 @@ impl Table {
                     text += &format!(" {} |", percent(*coverage));
                 }
                 text.push('\n');
+            }
+            if row.metric == TableMetric::ALL[0]
+                && let Some(chosen) = self.chosen_on(&row.dataset)
+            {
+                text += &format!("| {} | chosen (seeds) | {chosen} |\n", escaped(&row.dataset));
             }
             text += &format!("| {} | {} |", escaped(&row.dataset), row.metric.label(&row.dataset));
             for cell in &row.cells {

@@ -28,7 +28,8 @@ impl Scoreboard {
             coverage,
             ..Self::default()
         };
-        let tables = tables.filter(|table| table.kind != TableKind::Baselines);
+        let of_networks = [TableKind::Cascade, TableKind::Joint];
+        let tables = tables.filter(|table| of_networks.contains(&table.kind));
         for row in tables.flat_map(|table| &table.rows) {
             for cell in &row.cells {
                 let Some(published) = cell.published else { continue };

@@ -116,6 +116,20 @@ fn rows(tables: &[Option<&Table>]) -> String {
                 cells.join(" | ")
             );
         }
+        let chosen = tables
+            .iter()
+            .map(|table| table.and_then(|table| table.chosen_on(dataset)));
+        let chosen: Vec<Option<String>> = chosen.collect();
+        if chosen.iter().any(Option::is_some) {
+            let cells = chosen.into_iter().map(|text| text.unwrap_or_else(|| "–".to_owned()));
+            let cells: Vec<String> = cells.collect();
+            let _ = writeln!(
+                text,
+                "| {} | {label} | chosen (seeds) | {} | |",
+                escaped(dataset),
+                cells.join(" | ")
+            );
+        }
         for metric in TableMetric::ALL {
             let found = |table: &'_ Table| {
                 let row = table

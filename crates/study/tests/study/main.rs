@@ -1,5 +1,6 @@
 //! Studies from file to tables.
 
+mod auto;
 mod database;
 mod drivers;
 mod end_to_end;

@@ -10,7 +10,7 @@ fn error_of(rest: &str) -> String {
 fn cell(model: ModelKind, training: Option<(Strategy, MarginActivation)>) -> Cell {
     Cell {
         dataset: "hair-dryer".to_owned(),
-        model,
+        model: model.into(),
         strategy: training.map(|training| training.0),
         margin: training.map(|training| training.1),
         coverage: 0.9,
@@ -109,7 +109,7 @@ fn settings_and_overrides_apply_in_order() {
          [[override]]\nstrategy = [\"joint\"]\nmargin = \"relu\"\nset = {{ epochs = 6 }}\n"
     );
     let spec = Spec::parse("s.toml", &spec).unwrap();
-    let config = |model, training| spec.config(&cell(model, training)).unwrap();
+    let config = |model, training| spec.config(&cell(model, training)).unwrap().one().unwrap().clone();
     let base = FitConfig::paper("hair-dryer", ModelKind::Bnode, Strategy::Cascade);
     let bayesian = config(ModelKind::Bnode, None);
     assert_eq!(
@@ -150,7 +150,9 @@ fn given_lags_are_not_searched_and_epochs_mean_every_stage() {
                 [settings]\nlags = { nx = 1, nd = 0, ny = 2 }\nepochs = 7\n";
     let spec = Spec::parse("s", text).unwrap();
     for cell in spec.cells() {
-        let config = spec.config(&cell).unwrap();
+        let Some(config) = spec.config(&cell).unwrap().one().cloned() else {
+            panic!("{cell} is no search");
+        };
         assert!(!config.lag_search, "{cell}");
         assert_eq!(
             (config.training.epochs, config.interval.margin_epochs),

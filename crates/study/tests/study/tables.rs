@@ -7,7 +7,7 @@ use intervalid_study::{
 fn paper_at(seeds: &str) -> Spec {
     let mut spec = Spec::builtin("paper").unwrap();
     // The paper has no ARX.
-    spec.models.retain(|&model| model != ModelKind::Arx);
+    spec.models.retain(|&model| model.kind() != Some(ModelKind::Arx));
     spec.seeds = Spec::parse(
         "s",
         &format!("name = \"s\"\ndatasets = [\"a\"]\nmodels = [\"arx\"]\nseeds = {seeds}"),
