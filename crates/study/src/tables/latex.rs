@@ -30,7 +30,7 @@ impl Table {
         let published = if self.has_published() {
             " In brackets: published. $^+$ at least as good, $^\\sim$ within one published standard deviation, $^-$ worse; PICP: $^+$ within two points, wide above."
         } else {
-            ""
+            " PICP: $^+$ within two points, wide above, $^-$ below."
         };
         let mut text = format!("\\begin{{table}}\n\\centering\n\\caption{{{caption}{published}}}\n");
         text += &format!(
