@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use intervalid_model::{Method, ModelError, ModelKind};
+use serde::de::{Expected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One of a study's `models`.
@@ -74,11 +75,24 @@ impl Serialize for StudyModel {
 
 impl<'de> Deserialize<'de> for StudyModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| {
-            let names: Vec<&str> = ModelKind::ALL.iter().map(|kind| kind.name()).collect();
-            let expected = format!("one of {}, or {AUTO} for a search", names.join(", "));
-            serde::de::Error::custom(format!("unknown model '{text}': expected {expected}"))
-        })
+        deserializer.deserialize_str(ByName)
+    }
+}
+
+/// Refuses a name where it is read, so that a message can point at it.
+struct ByName;
+
+impl Visitor<'_> for ByName {
+    type Value = StudyModel;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = ModelKind::ALL.iter().map(|kind| kind.name()).collect();
+        write!(f, "one of {}, or {AUTO} for a search", names.join(", "))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<StudyModel, E> {
+        let expected: &dyn Expected = &self;
+        text.parse()
+            .map_err(|_| E::custom(format!("unknown model '{text}': expected {expected}")))
     }
 }

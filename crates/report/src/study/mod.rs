@@ -39,8 +39,8 @@ pub fn study_page(folder: &Path) -> Result<Page> {
     let (spec, runs) = (store.spec()?, store.runs()?);
     let tables = tables_of_records(&spec, &runs);
     let time = match status.train_seconds {
-        seconds if seconds < 120.0 => format!("{seconds:.0} seconds"),
-        seconds => format!("{:.0} minutes", seconds / 60.0),
+        seconds if seconds < 120.0 => count(seconds.round() as usize, "second"),
+        seconds => count((seconds / 60.0).round() as usize, "minute"),
     };
     let lead = vec![
         format!(

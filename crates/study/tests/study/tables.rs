@@ -1,7 +1,7 @@
 use intervalid_model::{Metrics, ModelKind};
 use intervalid_study::{
-    Cell, Mark, RunMetrics, RunRecord, RunResult, RunState, Spec, TableFormat, TableKind, TableMetric,
-    tables_of_records,
+    Cell, Mark, RunMetrics, RunRecord, RunResult, RunState, Spec, StudyModel, Table, TableFormat, TableKind,
+    TableMetric, tables_of_records,
 };
 
 fn paper_at(seeds: &str) -> Spec {
@@ -198,4 +198,16 @@ fn other_studies_have_the_same_layout_without_printed_values() {
     assert!(markdown.contains("# Study a\\_b\\|c") && !markdown.contains("published"));
     assert!(tables.render(TableFormat::Csv).contains("\"my_own,record.csv\""));
     assert!(tables.render(TableFormat::Latex).contains("my\\_own,record.csv"));
+}
+
+#[test]
+fn every_model_of_a_study_has_a_column() {
+    let mut spec = Spec::builtin("paper").unwrap();
+    spec.models = ModelKind::ALL.map(StudyModel::One).to_vec();
+    spec.models.push(StudyModel::Auto);
+    let tables = tables_of_records(&spec, &[]).tables;
+    for model in spec.models {
+        let is_there = |table: &Table| table.columns.iter().any(|column| column.model == model);
+        assert!(tables.iter().any(is_there), "{model}");
+    }
 }
