@@ -115,7 +115,7 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
         );
     }
     for (variable, name) in outputs().zip(&output_names) {
-        let description = format!("Measured {name} at the beginning of the step, used when online is true");
+        let description = format!("Measured {name} at the beginning of the step, used when online or correct is true");
         let measured = list.names.take(&format!("{name}_measured"));
         list.push(measured, INPUT, description, variable);
     }
@@ -200,6 +200,9 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
         extrapolated_reference => values + 2,
         extrapolated_name => list.names.take("extrapolated"),
         extrapolated_description => "Whether inputs and past outputs lie outside the region of the training data",
+        correct_reference => values + 3,
+        correct_name => list.names.take("correct"),
+        correct_description => "Whether the measured outputs are what this step and the next ones start from, instead of the model's own predictions",
         time_name => list.names.take("time"),
         start_values => starts.join(",\n"),
         past_inputs_len => (needs.inputs * plan.inputs.len()).max(1),

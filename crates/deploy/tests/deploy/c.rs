@@ -146,7 +146,7 @@ fn c_gives_the_numbers_of_predict() {
 }
 
 /// What a simulator gives where two samples of three are measured in time, up to where the gain of an untrained observer makes it diverge.
-fn corrected(case: &Case, expected: &Expected) -> Expected {
+pub(crate) fn corrected(case: &Case, expected: &Expected) -> Expected {
     let mut simulator = Simulator::new(&case.model).unwrap();
     let (past_inputs, past_outputs) = (expected.past_inputs.concat(), expected.past_outputs.concat());
     simulator

@@ -80,6 +80,8 @@ fn task(case: &Case, version: FmiVersion, folder: &Path, index: usize) -> Value 
         "u": inputs,
         "measured": expected.measured,
         "expected": expected.bounds,
+        // Two samples of three are measured in time.
+        "corrected": crate::c::corrected(case, &expected).bounds,
         "monitor": watches.then(|| watched(case, &expected)),
         "extrapolated": plan.region.as_ref().map(|_| &expected.extrapolated),
         "std": case.model.interface().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
