@@ -118,7 +118,7 @@ fn dead_times(dataset: &Dataset, part: &Part, findings: &mut Vec<Finding>) {
 }
 
 /// `1 sample`, `2 samples`, `3 stretches`.
-fn count(number: usize, word: &str) -> String {
+pub(crate) fn count(number: usize, word: &str) -> String {
     match (number, word.ends_with("ch")) {
         (1, _) => format!("1 {word}"),
         (_, true) => format!("{number} {word}es"),

@@ -14,7 +14,7 @@ use crate::linear;
 use crate::output_error::Narx;
 use crate::state_space::{Shape, StateSpace};
 
-/// Members of a model with hidden states that are fitted again: as many as a search has recipes in a pool.
+/// Members of a model with hidden states that are fitted to everything again: as many as a search has recipes in a pool.
 const MEMBERS: usize = 3;
 
 /// The same kind of model with the same structure, in the units it has, fitted to the training and validation parts by what the search fits such
@@ -59,28 +59,53 @@ fn hidden(model: &Model, folds: &Folds<'_>, config: &SearchConfig, budget: &Budg
     let network = &model.config().network;
     let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
     let units = |map: usize| network.hidden.get(map).copied().unwrap_or(0);
-    let members = model.network_parameters();
-    let start = |theta: &[f64]| -> Option<StateSpace> {
-        // θ of both maps, then the observer's gain, a number per state and output.
-        let shape = Shape {
-            states: network.states_or_default(),
-            inputs,
-            outputs,
-            state_hidden: units(0),
-            output_hidden: units(1),
-        };
-        Some(StateSpace::new(shape, theta.get(..shape.parameters())?.to_vec()))
+    // θ of both maps, then the observer's gain, a number per state and output.
+    let shape = Shape {
+        states: network.states_or_default(),
+        inputs,
+        outputs,
+        state_hidden: units(0),
+        output_hidden: units(1),
     };
-    // Those of one recipe stand together: a few far apart are of several.
-    let kept = members.len().min(MEMBERS);
-    let starts = (0..kept).map(|place| start(&members[place * members.len() / kept].theta));
-    let starts: Vec<StateSpace> = starts.collect::<Option<_>>().ok_or(SearchError::NoStableLinearModel)?;
+    let members = model.network_parameters().into_iter().map(|member| {
+        let theta = member.theta.get(..shape.parameters())?;
+        Some(StateSpace::new(shape, theta.to_vec()))
+    });
+    let members: Vec<StateSpace> = members.collect::<Option<_>>().ok_or(SearchError::NoStableLinearModel)?;
     let Lags { nd, .. } = model.config().lags;
     let search = HiddenSearch::new(folds, nd, config).ok_or(SearchError::NoStableLinearModel)?;
-    let candidate = search.renewed(&starts, budget)?;
-    let started = candidate.started.as_ref().ok_or(SearchError::NoStableLinearModel)?;
-    let observed = search.observed(&candidate, started, budget);
-    let plan = hidden_plan(observed, candidate.lags(), started.history, config)?;
+    let (mut observed, mut history, mut lags) = (Vec::new(), 0, None);
+    // As a search makes a pool: each recipe on every block and cut, so that what sizes the band is the mean of all, as the model is.
+    for starts in starts_of_recipes(&members) {
+        let candidate = search.renewed(&starts, budget)?;
+        let started = candidate.started.as_ref().ok_or(SearchError::NoStableLinearModel)?;
+        observed.extend(search.observed(&candidate, started, budget));
+        history = history.max(started.history);
+        lags = Some(candidate.lags());
+    }
+    let lags = lags.ok_or(SearchError::NoStableLinearModel)?;
+    let plan = hidden_plan(observed, lags, history, config)?;
     let networks = plan.train(&folds.with_cuts(), config, budget)?;
     Ok(networks.assemble(folds, config, false)?.0)
+}
+
+/// Where each recipe of a model starts. Recipes of a pool share one shape, in which smaller ones have states and units that do nothing: what
+/// they use tells them apart.
+fn starts_of_recipes(members: &[StateSpace]) -> Vec<Vec<StateSpace>> {
+    let mut recipes: Vec<Vec<StateSpace>> = Vec::new();
+    for member in members.iter().map(StateSpace::narrowed) {
+        match recipes.iter_mut().find(|recipe| recipe[0].shape() == member.shape()) {
+            Some(recipe) => recipe.push(member),
+            None => recipes.push(vec![member]),
+        }
+    }
+    let most = (MEMBERS / recipes.len().max(1)).max(1);
+    // Members that stand far apart have seen different data, or started differently.
+    let few = |recipe: Vec<StateSpace>| {
+        let kept = recipe.len().min(most);
+        (0..kept)
+            .map(|place| recipe[place * recipe.len() / kept].clone())
+            .collect()
+    };
+    recipes.into_iter().map(few).collect()
 }

@@ -3,6 +3,7 @@
 use intervalid_data::Lags;
 
 use super::history::Started;
+use crate::findings::count;
 use crate::score::{HeldOut, Score, score};
 use crate::state_space::{self, Fitted, HISTORY, Recipe, Run, StateSpace, simulate_from};
 
@@ -113,8 +114,9 @@ impl HiddenCandidate {
             dead_time => format!(", dead time {dead_time}"),
         };
         let penalty = recipe.weight_penalty;
+        let states = count(recipe.states, "state");
         if recipe.is_linear() {
-            return format!("state space, {} states{delay}, penalty {penalty:.0e}", recipe.states);
+            return format!("state space, {states}{delay}, penalty {penalty:.0e}");
         }
         let start = match (recipe.start, recipe.explores) {
             (state_space::Start::Random, _) => "random starts",
@@ -126,8 +128,8 @@ impl HiddenCandidate {
             steps => format!(", {steps} steps"),
         };
         format!(
-            "ISS {} states, units {}-{}{delay}, penalty {penalty:.0e}, {start}{refined}",
-            recipe.states, recipe.state_hidden, recipe.output_hidden
+            "ISS {states}, units {}-{}{delay}, penalty {penalty:.0e}, {start}{refined}",
+            recipe.state_hidden, recipe.output_hidden
         )
     }
 }

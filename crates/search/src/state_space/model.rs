@@ -141,6 +141,46 @@ impl StateSpace {
         Self { shape, theta }
     }
 
+    /// The same model without states and units at the ends that do nothing, as [`widened`](Self::widened) adds them.
+    pub(crate) fn narrowed(&self) -> Self {
+        let mut least = self.clone();
+        let smaller: [fn(Shape) -> Option<Shape>; 3] = [
+            |shape| {
+                let states = shape.states.checked_sub(1).filter(|&states| states > 0)?;
+                Some(Shape { states, ..shape })
+            },
+            |shape| {
+                let state_hidden = shape.state_hidden.checked_sub(1)?;
+                Some(Shape { state_hidden, ..shape })
+            },
+            |shape| {
+                let output_hidden = shape.output_hidden.checked_sub(1)?;
+                Some(Shape { output_hidden, ..shape })
+            },
+        ];
+        for smaller in smaller {
+            while let Some(fewer) = smaller(least.shape).and_then(|shape| least.only(shape)) {
+                least = fewer;
+            }
+        }
+        least
+    }
+
+    /// The part of it that has a smaller shape; none if the rest does something.
+    fn only(&self, shape: Shape) -> Option<Self> {
+        // Every parameter of the smaller model in the place that it has in the larger one, counted from one: new ones are 0.
+        let numbered = Self::new(shape, (1..=shape.parameters()).map(|place| place as f64).collect());
+        let mut theta = vec![0.0; shape.parameters()];
+        for (&place, &value) in numbered.widened(self.shape).theta.iter().zip(&self.theta) {
+            match (place as usize).checked_sub(1) {
+                Some(place) => theta[place] = value,
+                None if value == 0.0 => {}
+                None => return None,
+            }
+        }
+        Some(Self::new(shape, theta))
+    }
+
     /// Sizes.
     pub fn shape(&self) -> Shape {
         self.shape
@@ -306,6 +346,9 @@ mod tests {
         let found = wider.simulate(&impulse(), &[0.4, -0.2, 0.0, 0.0]);
         assert_eq!(found, model.simulate(&impulse(), &[0.4, -0.2]));
         assert_eq!(model.widened(shape), model);
+        // And back.
+        assert_eq!(wider.narrowed(), model);
+        assert_eq!(model.narrowed(), model);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Models that a search found, fitted once more to a plant that has changed, and to one that has not.
 
-use intervalid_data::{Channel, Dataset, Experiment, InitialState, Lags, Part, Segment, Split, SplitFractions};
-use intervalid_model::{Control, FitConfig, FitOptions, Metrics, Model, ModelKind, evaluate};
+use intervalid_data::{
+    Channel, Dataset, Experiment, InitialState, Lags, Normaliser, Part, Segment, Split, SplitFractions,
+};
+use intervalid_model::{Control, FitConfig, FitOptions, Metrics, Model, ModelKind, evaluate, initial_margins};
 use intervalid_search::{SearchConfig, SearchError, SearchOptions, renew, search};
 
 /// A first-order plant with this gain, driven by steps.
@@ -59,6 +61,52 @@ fn hidden(units: [usize; 2]) -> Model {
             .0
     };
     Model::ensemble(vec![member(1), member(2)]).expect("alike")
+}
+
+/// A pool as a search makes it: a model of two states, and one of one state with another that does nothing.
+fn pool() -> Model {
+    let data = record(plant(300, 1.0));
+    let split = Split::new(&data, SplitFractions::default()).expect("parts");
+    let config = FitConfig::default().with(|config| {
+        config.model = ModelKind::Iss;
+        config.lags = Lags { nx: 1, nd: 1, ny: 1 };
+        config.initial = InitialState::History(15);
+        config.network.states = Some(2);
+        config.network.hidden = vec![0, 0];
+    });
+    let normaliser = Normaliser::fit(&data, &split.train).expect("varies");
+    // L (states × [states, input]), b, then L and b of the output, then the observer's gain.
+    let member = |second: [f64; 3], seen: f64| {
+        let theta = [
+            0.8, 0.0, 0.2, second[0], second[1], second[2], 0.0, 0.0, 1.0, seen, 0.0, 0.0, 0.3, 0.0,
+        ];
+        initial_margins(normaliser.clone(), &data, &split, &config, &theta).expect("a model")
+    };
+    Model::ensemble(vec![member([0.1, 0.3, 0.1], 0.1), member([0.0; 3], 0.0)]).expect("alike")
+}
+
+/// Members of a model that use both of its states.
+fn of_two_states(model: &Model) -> usize {
+    let members = model.network_parameters();
+    members.iter().filter(|member| member.theta[4] != 0.0).count()
+}
+
+#[test]
+fn every_recipe_of_a_pool_is_fitted_again_with_equal_shares() {
+    let model = pool();
+    assert_eq!((model.members(), of_two_states(&model)), (2, 1));
+    let data = record(plant(400, 1.5));
+    let renewed = renew(&model, &data, &known(), &SearchOptions::default());
+    let renewed = renewed.expect("fits").expect("a pool is renewed");
+    assert_eq!(renewed.architecture(), model.architecture());
+    // As many of each: a recipe that had half of the pool has half of the new one.
+    assert_eq!(2 * of_two_states(&renewed), renewed.members());
+    let [before, after] = [&model, &renewed].map(|model| judged(model, &data));
+    assert!(
+        after.rmse.expect("finite") < 0.7 * before.rmse.expect("finite"),
+        "{after:?}"
+    );
+    assert!(after.picp.is_some_and(|share| share > 0.7), "{after:?}");
 }
 
 fn judged(model: &Model, data: &Dataset) -> Metrics {
