@@ -8,6 +8,7 @@
 mod archive;
 mod exported;
 mod fuzzer;
+mod journal;
 mod models;
 mod mutate;
 mod script;

@@ -10,11 +10,20 @@ use intervalid_study::{RunOptions, Spec, run_study};
 use intervalid_workflow::{FitRequest, Settings};
 
 use crate::exported::Exported;
+use crate::journal;
 use crate::models::{state_space, stepwise};
 use crate::mutate::LONGEST;
 use crate::target::Target;
 use crate::uses::{checkpoint_problem, stored_states};
 use crate::workbook::{sheet, workbook};
+
+/// A studio's own file with a recording, a fit and a remark.
+const STUDIO: &str = r#"{ "format": 3,
+    "choices": { "a.csv": { "options": { "inputs": ["u"], "outputs": ["y"], "prepare": { "decimate": 2 } }, "split": "0.6,0.1,0.3",
+        "more": ["b.csv"], "detrend": ["y"] } },
+    "jobs": [{ "id": 7, "name": "a-arx", "order": { "data": "a.csv", "choice": { "options": {}, "split": null },
+        "settings": { "model": "arx" }, "budget": 3.5 }, "status": "running", "message": null, "seconds": 1.25 }],
+    "remarks": { "a-arx": { "pinned": true, "note": "good" } }, "bin_remarks": {} }"#;
 
 /// Inputs that once found something, by target; none where there is no folder of them.
 ///
@@ -74,6 +83,8 @@ pub fn seeds(target: Target) -> anyhow::Result<Vec<Vec<u8>>> {
             stories()?
         }
         Target::Bench => vec![serde_json::to_vec_pretty(&bench_result())?],
+        Target::Journal => vec![journal::seed()?],
+        Target::Studio => vec![STUDIO.as_bytes().to_vec()],
     };
     found.extend(small(target)?);
     found.retain(|seed| seed.len() <= LONGEST);

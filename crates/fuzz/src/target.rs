@@ -8,11 +8,12 @@ use intervalid_report::Page;
 use intervalid_study::Spec;
 use intervalid_workflow::{FitRequest, Settings};
 
-use crate::steps;
 use crate::uses::{
     checkpoint_problem, use_bench, use_database, use_model, use_monitor, use_online, use_recording, use_state,
+    use_studio,
 };
 use crate::workbook::workbook;
+use crate::{journal, steps};
 
 /// Something that reads files of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +62,15 @@ pub enum Target {
     Exported,
     /// Results of benchmarks, which are tabulated.
     Bench,
+    /// What a search has finished, which another goes on from.
+    Journal,
+    /// What the studio remembers.
+    Studio,
 }
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Csv,
         Self::Tsv,
         Self::Txt,
@@ -88,6 +93,8 @@ impl Target {
         Self::Steps,
         Self::Exported,
         Self::Bench,
+        Self::Journal,
+        Self::Studio,
     ];
 
     /// Its name, for recordings also the extension of the files.
@@ -116,6 +123,8 @@ impl Target {
             Self::Steps => "steps",
             Self::Exported => "exported",
             Self::Bench => "bench",
+            Self::Journal => "journal",
+            Self::Studio => "studio",
         }
     }
 
@@ -179,6 +188,8 @@ impl Target {
             Self::Steps => steps::run(input, false)?,
             Self::Exported => steps::run(input, true)?,
             Self::Bench => use_bench(input, folder)?,
+            Self::Journal => journal::run(input, folder)?,
+            Self::Studio => use_studio(input, folder)?,
         }
         Ok(())
     }

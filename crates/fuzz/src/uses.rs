@@ -10,6 +10,7 @@ use intervalid_deploy::{COptions, StepProgram, c_code};
 use intervalid_model::{
     Band, FitConfig, Model, Monitor, MonitorConfig, MonitorState, OnlineMemory, Simulator, SimulatorState,
 };
+use intervalid_studio::{Studio, StudioConfig};
 use intervalid_study::{Store, status, study_tables};
 
 use crate::models::stepwise;
@@ -45,7 +46,7 @@ pub(crate) fn use_model(model: &Model) -> anyhow::Result<()> {
 }
 
 /// Whether all bounds are finite and in their order.
-fn is_sound(band: &Band) -> bool {
+pub(crate) fn is_sound(band: &Band) -> bool {
     let pairs = band.lower.iter().flatten().zip(band.upper.iter().flatten());
     let mut pairs = pairs.map(|(lower, upper)| lower <= upper && lower.is_finite() && upper.is_finite());
     pairs.all(|is_sound| is_sound)
@@ -98,6 +99,21 @@ pub(crate) fn use_bench(input: &[u8], folder: &Path) -> anyhow::Result<()> {
     for format in [TableFormat::Markdown, TableFormat::Csv, TableFormat::Json] {
         tables.render(format)?;
     }
+    Ok(())
+}
+
+/// A studio starts with what it remembers, and ends.
+pub(crate) fn use_studio(input: &[u8], folder: &Path) -> anyhow::Result<()> {
+    let folder = folder.join("workspace");
+    let own = folder.join(".intervalid-studio");
+    fs::create_dir_all(&own)?;
+    fs::write(own.join("state.json"), input)?;
+    let config = StudioConfig {
+        threads: 1,
+        ..StudioConfig::new(&folder)
+    };
+    let studio = Studio::start(config)?;
+    assert_eq!(studio.running(), None, "nothing is fitted before anybody asks");
     Ok(())
 }
 

@@ -6,7 +6,12 @@ use intervalid_fuzz::{Fuzzer, Target};
 fn no_target_panics_or_hangs() {
     for target in Target::ALL {
         let mut fuzzer = Fuzzer::new(target, 1).expect("seeds");
-        let count = if target == Target::Checkpoint { 60 } else { 400 };
+        let count = match target {
+            Target::Checkpoint => 60,
+            // A search each.
+            Target::Journal => 40,
+            _ => 400,
+        };
         let result = fuzzer.run_seeds().and_then(|()| fuzzer.run_many(count));
         if let Err(finding) = result {
             panic!(
@@ -22,6 +27,8 @@ fn no_target_panics_or_hangs() {
             "{}: not even a seed is accepted",
             target.name()
         );
-        assert!(statistics.answers > 3, "{}: {statistics:?}", target.name());
+        // What is damaged in a journal is dropped, and the search goes on without it.
+        let least = if target == Target::Journal { 2 } else { 4 };
+        assert!(statistics.answers >= least, "{}: {statistics:?}", target.name());
     }
 }
