@@ -10,6 +10,7 @@ mod error;
 mod fit;
 mod model;
 mod monitor;
+mod preparation;
 mod record;
 mod simulator;
 mod step_program;

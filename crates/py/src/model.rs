@@ -100,6 +100,12 @@ impl Model {
         plain(py, self.model.config())
     }
 
+    /// What is done to data and to predictions around the model, as parameters of the estimators.
+    #[getter]
+    fn data_parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        crate::preparation::parameters(py, self.model.interface())
+    }
+
     /// Scaling of the band found on held-out blocks, if it was calibrated.
     #[getter]
     fn calibration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

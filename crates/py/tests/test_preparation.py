@@ -67,6 +67,38 @@ def test_the_same_model_as_the_command_line(program: str, tmp_path: pathlib.Path
     assert float(prediction.mean[-1]) > 6.0
 
 
+def test_a_model_that_was_loaded_prepares_data_as_the_command_line_does(program: str, tmp_path: pathlib.Path) -> None:
+    path = messy(tmp_path)
+    options = ["--fill-gaps", "2", "--clip-spikes", "level=8", "--decimate", "2", "--detrend", "level"]
+    run(
+        program,
+        *("fit", str(path), "--input", "valve", "--output", "level", *options, "--output-range", "level=-100:100"),
+        *("--preset", "paper", "--model", "arx", "--lags", "1,0,1", "--out", str(tmp_path / "fit")),
+    )
+    judged = run(program, "evaluate", str(tmp_path / "fit"), str(path))
+    loaded = iv.load_model(tmp_path / "fit")
+    assert loaded.get_params()["decimate"] == 2 and loaded.get_params()["fill_gaps"] == 2
+    assert loaded.get_params()["clip_spikes"] == {"level": 8.0}
+    assert loaded.get_params()["detrend"] == ["level"]
+    assert loaded.get_params()["output_range"] == {"level": (-100.0, 100.0)}
+
+    # Data as they were measured: arrays, which go by position, and a record without names.
+    cells = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    valve = np.array([float(row[1]) for row in cells])
+    level = np.array([float(row[2]) if row[2] else np.nan for row in cells])
+    metrics = loaded.metrics(valve, level)
+    assert (metrics["n"], metrics["rmse"]) == (judged["n"], pytest.approx(judged["rmse"], rel=1e-9))
+    filled = iv.Record(valve, level, fill_gaps=2, sample_time=0.5)
+    with pytest.warns(UserWarning):
+        assert loaded.metrics(filled)["rmse"] == pytest.approx(judged["rmse"], rel=1e-9)
+
+    # Fitted once more it is prepared alike, and what is prepared already is not prepared twice.
+    with pytest.warns(UserWarning):
+        again = iv.load_model(tmp_path / "fit").fit(iv.load_data(path, inputs=["valve"], outputs=["level"], fill_gaps=2))
+    assert np.allclose(again.coef_, loaded.coef_, rtol=1e-9)
+    assert loaded.metrics(load(path))["rmse"] == pytest.approx(judged["rmse"], rel=1e-9)
+
+
 def test_what_is_not_prepared_alike_is_refused(tmp_path: pathlib.Path) -> None:
     path = messy(tmp_path)
     record = load(path)

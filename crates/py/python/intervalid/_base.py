@@ -283,6 +283,9 @@ class Estimator(Predicting):
         for name in cls._parameters():
             if name in config and name not in NOT_SETTINGS and not cls._is_search:
                 setattr(estimator, name, config[name])
+        # Data come as they are measured, as on the command line: what the model wants done to them is done here, too.
+        for name, value in model.data_parameters.items():
+            setattr(estimator, name, value)
         return estimator
 
     def report(

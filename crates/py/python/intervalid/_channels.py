@@ -71,7 +71,29 @@ class Channels:
 
     def prepared(self, record: Record) -> Record:
         """A record as the model wants it."""
-        return record._prepared(self._prepare)
+        if self._prepare is None or record._record.is_prepared:
+            return record
+        return self._named(record)._prepared(self._prepare)
+
+    def _named(self, record: Record) -> Record:
+        """The record under the model's names where its channels go by position: what is done to channels is told by name."""
+        model, handle = self._model, record._record
+        inputs = handle.inputs if record.named_inputs or len(handle.inputs) != len(model.inputs) else model.inputs
+        outputs = handle.outputs if record.named_outputs or len(handle.outputs) != len(model.outputs) else model.outputs
+        rows: list[tuple[str, list[Column], list[Column]]] = [
+            (
+                name,
+                [handle.input(number, channel) for channel in range(len(inputs))],
+                [handle.output(number, channel) for channel in range(len(outputs))],
+            )
+            for number, (name, _) in enumerate(handle.experiments)
+        ]
+        named = Record._of(
+            _intervalid.Record(handle.name, inputs, outputs, handle.sample_time, rows, handle.known, like=handle),
+            (record.named_inputs, record.named_outputs),
+        )
+        named._has_times = record._has_times
+        return named
 
     def started(
         self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None
