@@ -5,12 +5,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::describe::Warning;
 use crate::error::DataError;
 use crate::prepare::{Filled, Preparation, fill_gaps};
 use crate::read::{Position, closest, split_unit};
 use crate::spot::Mark;
 use crate::time::TimeAxis;
+use crate::warning::Warning;
 
 /// A measured quantity: its column name and, where known, its unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -51,13 +51,14 @@ mod spot;
 mod synthetic;
 mod time;
 mod timed;
+mod warning;
 mod window;
 
 pub use arx::{ArxModel, DIVERGED};
 pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
 pub use dataset::{Channel, ChannelKind, Dataset, Experiment};
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
-pub use describe::{ChannelSummary, Summary, Warning, describe};
+pub use describe::{ChannelSummary, Summary, describe};
 pub use display_name::display_name;
 pub use error::{ArrayExpectation, DataError, FileError, FileProblem, NotANumberCause};
 pub use excitation::excitation_order;
@@ -80,6 +81,7 @@ pub use spot::{Spot, SpotKind, spots};
 pub use synthetic::{BoucWenDamper, LinearSystem, SyntheticRecord, TwoTank, WienerSystem};
 pub use time::{Moment, TimeAxis, parse_seconds};
 pub use timed::from_timed_tables;
+pub use warning::Warning;
 pub use window::{Window, WindowConfig, Windows, free_run_windows};
 
 /// `Result` with this crate's error.

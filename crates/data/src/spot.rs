@@ -6,8 +6,8 @@
 use serde::Serialize;
 
 use crate::dataset::{Dataset, Experiment};
-use crate::describe::Warning;
 use crate::read::significant;
+use crate::warning::Warning;
 
 /// What there is to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -138,8 +138,8 @@ fn gaps_spikes_and_fast_samples_are_dealt_with_and_told() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{told}");
     for part in [
-        "2 missing sample(s) in 1 gap(s) filled by straight lines, the longest gap of 2, the first at line 52",
-        "channel 'y': 3 spike(s) of more than 8 standard deviations clipped (line 102, line 222, line 307)",
+        "2 missing samples in 1 gap filled by straight lines, the longest gap of 2, the first at line 52",
+        "channel 'y': 3 spikes of more than 8 standard deviations clipped (line 102, line 222, line 307)",
         "600 samples filtered and thinned out to 300, one in 2",
     ] {
         assert!(told.contains(part), "{part}\n{told}");

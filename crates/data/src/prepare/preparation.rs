@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{clip, decimate};
 use crate::dataset::{Dataset, Experiment};
-use crate::describe::Warning;
 use crate::error::DataError;
 use crate::spot::{Mark, SpotKind};
+use crate::warning::Warning;
 
 /// What is done to a recording before anything else; nothing by default.
 ///

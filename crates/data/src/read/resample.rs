@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
 use crate::read::limit::MOST_VALUES;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::sampling::{BRIDGE, GAP, TimeColumn, significant};
 use crate::time::TimeAxis;
+use crate::warning::Warning;
 
 /// A new step from this many usual ones on takes means: interpolation would alias what is faster.
 const AVERAGE_FROM: f64 = 1.5;

@@ -1,10 +1,10 @@
 //! Even sampling by a column of times: checked, and cut at gaps.
 
-use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
 use crate::read::options::{MissingPolicy, Position};
 use crate::read::table::push;
 use crate::time::{Moment, TimeAxis};
+use crate::warning::Warning;
 
 /// Intervals that differ from the usual one by no more than this share of it count as even.
 const JITTER: f64 = 0.05;

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::dataset::Experiment;
-use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
 use crate::prepare::{Filled, fill_gaps};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
@@ -12,6 +11,7 @@ use crate::read::resample::resample;
 use crate::read::sampling::{Even, Stretch, TimeColumn, even_stretches};
 use crate::spot::{Mark, SpotKind};
 use crate::time::Moment;
+use crate::warning::Warning;
 
 /// The chosen columns of one file, inputs before outputs. A missing sample is NaN.
 pub(super) struct Table {

@@ -1,12 +1,12 @@
 //! Taking the times of the rows of a file: one rule for every format.
 
-use crate::describe::Warning;
 use crate::error::{DataError, FileProblem};
 use crate::read::columns::TimeChoice;
 use crate::read::header::{Header, TimeUnit};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::sampling::TimeColumn;
 use crate::time::Moment;
+use crate::warning::Warning;
 
 /// What a cell of a column of times holds.
 pub(super) enum TimeCell {

@@ -175,7 +175,7 @@ fn gaps_and_labels_start_experiments() {
     assert_eq!(found, [("a:a#1", 1), ("a:a#2", 2), ("a:b", 1)]);
     let warnings: Vec<String> = dataset.warnings().iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].ends_with("a.csv: 2 row(s) with missing samples left out, 3 experiment(s) remain"));
+    assert!(warnings[0].ends_with("a.csv: 2 rows with missing samples left out, 3 experiments left"));
     assert_eq!(dataset.sample_time(), Some(0.5));
 
     let blank = ReadOptions {

@@ -51,7 +51,7 @@ fn a_recording_is_seen_before_and_after() {
     assert!(words[1].contains("level (from 8 standard deviations on)") && words[3].starts_with("A straight line"));
     let told = texts(&summary["warnings"]);
     assert!(
-        told[0].starts_with("messy.csv: 2 missing sample(s)"),
+        told[0].starts_with("messy.csv: 2 missing samples"),
         "without the folder: {told:?}"
     );
     let places = summary["places"]["shown"].as_array().expect("places");

@@ -1,0 +1,319 @@
+//! What is worth telling about a record, in words.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::display_name::display_name;
+
+/// Something worth telling about a record that does not make it invalid.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The file had missing samples and was split there.
+    SplitAtGaps {
+        /// File name.
+        file: String,
+        /// Rows left out.
+        missing_rows: usize,
+        /// Experiments that resulted.
+        experiments: usize,
+    },
+    /// The file had gaps in its times, or times that did not rise, and was split there.
+    SplitAtTimeGaps {
+        /// File name.
+        file: String,
+        /// Column of times.
+        column: String,
+        /// How many gaps.
+        gaps: usize,
+        /// Seconds of the longest gap; 0 where there is none.
+        longest: f64,
+        /// Seconds between samples.
+        step: f64,
+        /// Times that are not after the one before.
+        backwards: usize,
+    },
+    /// Samples were resampled by their times.
+    Resampled {
+        /// File name.
+        file: String,
+        /// Column of times.
+        column: String,
+        /// Seconds between samples before; their median.
+        from: f64,
+        /// Seconds between samples now.
+        to: f64,
+        /// Complete rows before.
+        rows: usize,
+        /// Samples now.
+        samples: usize,
+        /// Intervals that were bridged, all longer than one and a half usual ones.
+        bridged: usize,
+        /// Rows with a time that was there already, left out.
+        repeated: usize,
+        /// Places where a new experiment starts.
+        splits: usize,
+        /// Whether samples are means over a step; otherwise they are interpolated linearly.
+        averaged: bool,
+    },
+    /// Short gaps were filled by straight lines.
+    GapsFilled {
+        /// File name.
+        file: String,
+        /// Gaps, counted per column.
+        gaps: usize,
+        /// Samples in them.
+        samples: usize,
+        /// Samples of the longest.
+        longest: usize,
+        /// Where the first one starts.
+        first: String,
+    },
+    /// Samples far from their neighbours became the median of those.
+    SpikesClipped {
+        /// Channel name.
+        channel: String,
+        /// Standard deviations from which on a sample is a spike.
+        limit: f64,
+        /// How many there were.
+        count: usize,
+        /// Where the first ones were.
+        shown: Vec<String>,
+    },
+    /// Samples were thinned out after a filter.
+    Decimated {
+        /// Samples that became one.
+        factor: usize,
+        /// Samples before.
+        before: usize,
+        /// Samples now.
+        after: usize,
+        /// Seconds between samples now, where known.
+        sample_time: Option<f64>,
+    },
+    /// A column looks like times by its name, but does not hold any.
+    TimeNotUsed {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// Where it does not.
+        position: String,
+        /// The cell.
+        found: String,
+    },
+    /// A channel has one value in the whole data set.
+    Constant {
+        /// Channel name.
+        channel: String,
+        /// The value.
+        value: f64,
+    },
+    /// A channel stands still for long.
+    ConstantStretch {
+        /// Channel name.
+        channel: String,
+        /// Experiment name.
+        experiment: String,
+        /// First sample of the stretch, from 0.
+        start: usize,
+        /// Samples in it.
+        samples: usize,
+    },
+    /// A channel takes few values: coarse quantisation, or a switched input.
+    FewLevels {
+        /// Channel name.
+        channel: String,
+        /// Distinct values.
+        levels: usize,
+    },
+    /// A channel often sits exactly at its smallest or largest value.
+    Saturation {
+        /// Channel name.
+        channel: String,
+        /// The value it sits at.
+        value: f64,
+        /// Share of the samples there.
+        share: f64,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = display_name;
+        match self {
+            Self::SplitAtGaps {
+                file,
+                missing_rows,
+                experiments,
+            } => {
+                write!(
+                    f,
+                    "{}: {} with missing samples left out, {} left",
+                    name(file),
+                    counted(*missing_rows, "row"),
+                    counted(*experiments, "experiment")
+                )
+            }
+            Self::SplitAtTimeGaps {
+                file,
+                column,
+                gaps,
+                longest,
+                step,
+                backwards,
+            } => {
+                write!(f, "{}: ", name(file))?;
+                if *gaps > 0 {
+                    let column = name(column);
+                    write!(
+                        f,
+                        "{} in column '{column}', the longest of {longest} s where {step} s are usual: a new experiment \
+                         starts after each",
+                        counted(*gaps, "gap")
+                    )?;
+                }
+                if *backwards > 0 {
+                    let (separator, column) = (if *gaps > 0 { "; " } else { "" }, name(column));
+                    write!(
+                        f,
+                        "{separator}{} in column '{column}' not after the one before: a new experiment starts at each",
+                        counted(*backwards, "time")
+                    )?;
+                }
+                Ok(())
+            }
+            Self::Resampled {
+                file,
+                column,
+                from,
+                to,
+                rows,
+                samples,
+                bridged,
+                repeated,
+                splits,
+                averaged,
+            } => {
+                let how = if *averaged {
+                    "means over each step"
+                } else {
+                    "linear interpolation"
+                };
+                write!(
+                    f,
+                    "{}: {rows} rows, one every {from} s by column '{}', resampled to {samples} samples every {to} s by {how}",
+                    name(file),
+                    name(column)
+                )?;
+                let told = [
+                    (*bridged, "gap", " bridged"),
+                    (*repeated, "row", " with a repeated time left out"),
+                    (*splits, "new experiment", " at longer gaps"),
+                ];
+                let mut separator = "; ";
+                for (number, noun, what) in told.into_iter().filter(|(number, ..)| *number > 0) {
+                    write!(f, "{separator}{}{what}", counted(number, noun))?;
+                    separator = ", ";
+                }
+                Ok(())
+            }
+            Self::GapsFilled {
+                file,
+                gaps,
+                samples,
+                longest,
+                first,
+            } => write!(
+                f,
+                "{}: {} in {} filled by straight lines, the longest gap of {longest}, the first at {first}",
+                name(file),
+                counted(*samples, "missing sample"),
+                counted(*gaps, "gap")
+            ),
+            Self::SpikesClipped {
+                channel,
+                limit,
+                count,
+                shown,
+            } => {
+                let channel = name(channel);
+                if *count == 0 {
+                    return write!(f, "channel '{channel}' has no spikes of {limit} standard deviations");
+                }
+                let more = if shown.len() < *count { ", …" } else { "" };
+                write!(
+                    f,
+                    "channel '{channel}': {} of more than {limit} standard deviations clipped ({}{more})",
+                    counted(*count, "spike"),
+                    shown.join(", ")
+                )
+            }
+            Self::Decimated {
+                factor,
+                before,
+                after,
+                sample_time,
+            } => {
+                write!(
+                    f,
+                    "{before} samples filtered and thinned out to {after}, one in {factor}"
+                )?;
+                match sample_time {
+                    Some(seconds) => write!(f, ", one every {seconds} s"),
+                    None => Ok(()),
+                }
+            }
+            Self::TimeNotUsed {
+                file,
+                column,
+                position,
+                found,
+            } => write!(
+                f,
+                "{}: column '{}' is not used as the time: {position}, '{}' is not one",
+                name(file),
+                name(column),
+                name(found)
+            ),
+            Self::Constant { channel, value } => {
+                write!(
+                    f,
+                    "channel '{}' is constant ({value}): a model cannot be fitted with it",
+                    name(channel)
+                )
+            }
+            Self::ConstantStretch {
+                channel,
+                experiment,
+                start,
+                samples,
+            } => write!(
+                f,
+                "channel '{}' of experiment '{}' does not change over {samples} samples from sample {start} on",
+                name(channel),
+                name(experiment)
+            ),
+            Self::FewLevels { channel, levels } => {
+                write!(f, "channel '{}' takes only {levels} distinct values", name(channel))
+            }
+            Self::Saturation { channel, value, share } => {
+                write!(
+                    f,
+                    "channel '{}' is exactly {value} in {:.0} % of the samples: saturation?",
+                    name(channel),
+                    100.0 * share
+                )
+            }
+        }
+    }
+}
+
+/// Such as "1 gap", "3 gaps".
+fn counted(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
