@@ -394,6 +394,13 @@ fn study_hint(error: &StudyError) -> Option<String> {
         StudyError::Conflict { .. } => {
             "other data, settings, versions or processors give other results: keep one of the folders that hold this run".to_owned()
         }
+        StudyError::Data { dataset, source } => match source.as_ref() {
+            DataError::File(FileError {
+                problem: FileProblem::NoDefaultColumns { .. } | FileProblem::MissingColumn { .. },
+                ..
+            }) => format!("name its columns in the study: [columns.\"{dataset}\"] with input = [\"…\"] and output = [\"…\"]"),
+            _ => return None,
+        },
         StudyError::File { action: "read", .. } => {
             "check the path; `paper`, `paper-faithful`, `paper-auto` and `paper-quick` are built in and need none".to_owned()
         }
@@ -447,9 +454,11 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
             NotANumberCause::DecimalPoint => "try --decimal '.'".to_owned(),
             _ => return None,
         },
-        FileProblem::MissingSample { .. } | FileProblem::BlankLine { .. } => {
-            "--missing split starts a new experiment after each gap".to_owned()
+        FileProblem::MissingSample { .. } => {
+            "--fill-gaps 3 draws a line over up to three missing samples; --missing split starts a new experiment after each gap"
+                .to_owned()
         }
+        FileProblem::BlankLine { .. } => "--missing split starts a new experiment after each gap".to_owned(),
         FileProblem::GapNotFilled { .. } => {
             "--fill-gaps N fills gaps of up to N samples; --missing split starts a new experiment after longer ones"
                 .to_owned()
@@ -481,6 +490,9 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
             "if titles stand in front of the column names, pass over them with --skip-rows N".to_owned()
         }
         FileProblem::NoDefaultColumns { .. } => "name the columns with --input and --output".to_owned(),
+        FileProblem::MissingColumn { available, .. } if available.len() < 2 => {
+            "if titles stand in front of the column names, pass over them with --skip-rows N".to_owned()
+        }
         FileProblem::MissingColumn { .. } | FileProblem::ColumnTwice { .. } => {
             "choose columns by name with --input, --output and --experiment".to_owned()
         }

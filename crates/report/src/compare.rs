@@ -67,12 +67,12 @@ struct Fit<'a> {
     content: &'a FitContent,
 }
 
-/// The page of several fits. Where none of them is linear, the linear model that every fit is judged beside is a row of
+/// The page of several fits, which `command` makes. Where none of them is linear, the linear model that every fit is judged beside is a row of
 /// its own.
 ///
 /// # Errors
 /// [`ReportError::Compare`] if there is nothing to compare, or a page is not that of a fit.
-pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
+pub fn compare_page(fits: &[Comparison<'_>], command: &str) -> Result<Page> {
     let fits: Vec<Fit<'_>> = fits
         .iter()
         .map(|fit| {
@@ -89,7 +89,8 @@ pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
     for fit in &fits {
         let own = fit.content.metrics.iter().filter(|row| row.name == "test");
         rows.extend(own.map(|row| Row {
-            train_seconds: Some(fit.content.train_seconds),
+            // A model that was judged again was not trained for it.
+            train_seconds: Some(fit.content.train_seconds).filter(|seconds| *seconds > 0.0),
             ..self::row(fit.name, fit.content, row, &fit.content.label)
         }));
     }
@@ -126,7 +127,7 @@ pub fn compare_page(fits: &[Comparison<'_>]) -> Result<Page> {
         overlays: overlays(&fits),
         runs: fits.iter().map(simulation).collect(),
         rows,
-        commands: vec![format!("intervalid compare {}", names.join(" "))],
+        commands: vec![command.to_owned()],
     };
     Ok(Page::new(Content::Compare(Box::new(content))))
 }
@@ -322,7 +323,7 @@ mod tests {
 
     fn compared(first: &Page, second: &Page) -> CompareContent {
         let fits = [("one", first), ("two", second)].map(|(name, page)| Comparison { name, page });
-        match compare_page(&fits).expect("two fits").content() {
+        match compare_page(&fits, "compare one two").expect("two fits").content() {
             Content::Compare(content) => (**content).clone(),
             _ => panic!("a comparison"),
         }
@@ -352,17 +353,17 @@ mod tests {
         let different = compared(&page, &other);
         assert!(different.overlays.is_empty());
         assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
-        let comparison = compare_page(&[Comparison {
+        let one = [Comparison {
             name: "one",
             page: &page,
-        }])
-        .expect("a page");
+        }];
+        let comparison = compare_page(&one, "compare one").expect("a page");
         let nested = [Comparison {
             name: "two",
             page: &comparison,
         }];
         assert_eq!(
-            compare_page(&nested).expect_err("no fit").to_string(),
+            compare_page(&nested, "compare two").expect_err("no fit").to_string(),
             "cannot compare: two is not the page of a fit"
         );
     }

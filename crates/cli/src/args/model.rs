@@ -159,7 +159,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// Evaluate every model again on all of these files, in place of what their fits found
-    #[arg(long, value_name = "DATA", conflicts_with = "out")]
+    #[arg(long, value_name = "DATA")]
     pub(crate) data: Vec<String>,
     #[command(flatten)]
     pub(crate) options: DataOptions,

@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use intervalid_files::settle;
-use intervalid_model::{Evaluation, Method, Metrics, ModelKind, Strategy, evaluate};
+use intervalid_model::{Evaluation, Method, Metrics, Model, ModelKind, Strategy, evaluate};
 use intervalid_report::folder::{METRICS, READ};
 use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
 use intervalid_workflow::RecordStamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::load::{FAR_INPUTS, model, simulate};
+use super::load::{FAR_INPUTS, model, page, simulate};
 use super::report::read_page;
 use crate::args::{CompareArgs, DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::{percent, table};
 use crate::output::Output;
 use crate::path_text;
-use crate::write::OutFile;
+use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -39,6 +39,9 @@ struct Report {
 struct OnData {
     dataset: String,
     fits: Vec<OnDataRow>,
+    /// The page, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "path_text::maybe")]
+    out: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -105,7 +108,9 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> R
         .collect::<Result<_, _>>()?;
     let has_linear = fits.iter().any(|(_, fit)| fit.model.method() == Method::Linear);
     if let Some(path) = &args.out {
-        write_page(path, &args.folders)?;
+        let pages = args.folders.iter().map(|folder| read_page(folder));
+        let pages = pages.collect::<Result<Vec<_>, _>>()?;
+        write_page(&OutFile::open(path, "--out")?, args, &pages)?;
     }
     // Folders of earlier versions have no page to take it from.
     let linear = match has_linear {
@@ -188,12 +193,25 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
         data: args.data.clone(),
         options: args.options.clone(),
     };
-    let mut rows = Vec::new();
+    let out = match &args.out {
+        Some(path) => {
+            refuse_replacing("--out", path, args.data.iter().map(Path::new))?;
+            Some(OutFile::open(path, "--out")?)
+        }
+        None => None,
+    };
+    let (mut rows, mut pages) = (Vec::new(), Vec::new());
     let mut end = Ok(());
     let mut dataset = String::new();
-    for folder in &args.folders {
-        let model = model(folder, output)?;
-        let simulation = simulate((folder, &model), &data, (PartName::All, None), global, output)?;
+    let models = args.folders.iter().map(|folder| model(folder, output));
+    let models = models.collect::<Result<Vec<Model>, _>>()?;
+    let latest = models.iter().map(first_scored).max().unwrap_or(0);
+    for (folder, model) in args.folders.iter().zip(&models) {
+        let mut simulation = simulate((folder, model), &data, (PartName::All, None), global, output)?;
+        // All are judged on the same samples: those that all can predict.
+        if first_scored(model) < latest {
+            simulation.start_later(model, latest - 1 - led(model))?;
+        }
         let coverage = model.config().coverage;
         rows.push(OnDataRow {
             fit: folder.clone(),
@@ -201,6 +219,9 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
             coverage,
             metrics: evaluate(&simulation.dataset, &simulation.bands, coverage)?,
         });
+        if out.is_some() {
+            pages.push(page(model, &simulation, compare_command(args))?);
+        }
         simulation.dataset.name().clone_into(&mut dataset);
         // The first that diverged ends the command, after all were shown.
         if let (Ok(()), Some(found)) = (&end, simulation.diverged()) {
@@ -208,8 +229,15 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
             end = Err(failure.with_hint(FAR_INPUTS));
         }
     }
+    if let Some(out) = &out {
+        write_page(out, args, &pages)?;
+    }
     if output.is_json() {
-        output.json(&OnData { dataset, fits: rows })?;
+        output.json(&OnData {
+            dataset,
+            fits: rows,
+            out: args.out.clone(),
+        })?;
         return end;
     }
     output.story(format_args!("Free runs over all of {dataset}:"))?;
@@ -238,7 +266,22 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
         }
     }
     output.result(table(&header, &[3, 4, 5, 6, 7, 8, 9], lines))?;
+    if let Some(path) = &args.out {
+        output.story(format_args!("Written to {}: open it in a browser", path.display()))?;
+    }
     end
+}
+
+/// The first sample (from 0) of a record that a free run of the model is judged by.
+fn first_scored(model: &Model) -> usize {
+    let (initial, lags) = (model.config().initial, model.config().lags);
+    initial.first_start(lags) + initial.unscored() + 1
+}
+
+/// Samples at the start of a run that are led by measured outputs, and not judged.
+fn led(model: &Model) -> usize {
+    let initial = model.config().initial;
+    initial.unscored() - initial.looks_back()
 }
 
 /// The file as it is, and what the table shows of it.
@@ -323,17 +366,20 @@ fn row(
     ]
 }
 
-fn write_page(path: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
-    let pages: Vec<Page> = folders
-        .iter()
-        .map(|folder| read_page(folder))
-        .collect::<Result<_, _>>()?;
-    let file = OutFile::open(path, "--out")?;
-    let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+/// What makes the page again.
+fn compare_command(args: &CompareArgs) -> String {
+    let folders = args.folders.iter().map(|folder| folder.display().to_string());
+    let data = args.data.iter().map(|data| format!("--data {data}"));
+    let words: Vec<String> = folders.chain(data).collect();
+    format!("intervalid compare {}", words.join(" "))
+}
+
+fn write_page(file: &OutFile, args: &CompareArgs, pages: &[Page]) -> Result<(), Failure> {
+    let names: Vec<String> = args.folders.iter().map(|folder| folder.display().to_string()).collect();
     let fits: Vec<Comparison<'_>> = names
         .iter()
-        .zip(&pages)
+        .zip(pages)
         .map(|(name, page)| Comparison { name, page })
         .collect();
-    file.write(compare_page(&fits)?.to_html()?.as_bytes())
+    file.write(compare_page(&fits, &compare_command(args))?.to_html()?.as_bytes())
 }

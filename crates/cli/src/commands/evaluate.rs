@@ -4,24 +4,20 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use intervalid_data::{Part, Split};
 use intervalid_model::{
-    Evaluation, HorizonCoverage, Model, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon,
-    evaluate, rolling_coverage,
+    Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
+    rolling_coverage,
 };
 use intervalid_report::folder::{Extras, predictions_csv};
-use intervalid_report::{FitReport, fit_page};
-use intervalid_workflow::Trained;
 use serde::Serialize;
 
 use super::levels::{LevelReport, Levels};
-use super::load::{FAR_INPUTS, Simulation, model, model_file, simulate};
-use crate::args::{EvaluateArgs, GlobalArgs};
+use super::load::{FAR_INPUTS, Simulation, model, model_file, page, simulate};
+use crate::args::{EvaluateArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::{count, percent};
 use crate::output::Output;
 use crate::path_text;
-use crate::request::threads;
 use crate::summary;
 use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing};
 
@@ -65,29 +61,6 @@ struct FileReport {
 fn is_page(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("html"))
-}
-
-/// The page of a fit, whose test part these samples are.
-fn page(args: &EvaluateArgs, model: &Model, simulation: &Simulation) -> Result<String, Failure> {
-    let split = Split {
-        train: Part::default(),
-        validation: Part::default(),
-        test: simulation.part.clone(),
-    };
-    let outcome = Trained::before(model.clone()).evaluate(&simulation.dataset, &split, threads(None))?;
-    let command = format!(
-        "intervalid evaluate {} {}",
-        args.model.display(),
-        args.data.data.join(" ")
-    );
-    let page = fit_page(&FitReport {
-        dataset: &simulation.dataset,
-        split: &split,
-        outcome: &outcome,
-        config: "",
-        commands: &[command],
-    })?;
-    Ok(page.to_html()?)
 }
 
 /// Simulates a record and compares with what was measured.
@@ -134,11 +107,17 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
     let level_reports = level_bands.reports(&simulation.dataset)?;
     if let Some(out) = out.as_ref().filter(|_| args.out.as_deref().is_some_and(is_page)) {
-        out.write(page(args, model, &simulation)?.as_bytes())?;
+        let command = format!(
+            "intervalid evaluate {} {}",
+            args.model.display(),
+            args.data.data.join(" ")
+        );
+        out.write(page(model, &simulation, command)?.to_html()?.as_bytes())?;
     } else if let Some(out) = &out {
         let extras = Extras {
             inside: true,
             levels: level_bands.columns(),
+            rows: args.part != PartName::All,
             ..Extras::default()
         };
         let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;
@@ -164,11 +143,11 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             None => format!("free run over {} samples, {band} band", evaluation.all.n),
             Some(samples) => format!("{} predictions {} ahead", evaluation.all.n, count(samples, "sample")),
         };
-        output.story(format_args!(
-            "{} on {}, {how}:",
-            model.kind(),
-            simulation.dataset.name()
-        ))?;
+        let on = match files.len() {
+            0 | 1 => simulation.dataset.name().to_owned(),
+            several => format!("all {several} recordings together"),
+        };
+        output.story(format_args!("{} on {on}, {how}:", model.kind()))?;
         // The model knows the units even where its columns are asked for by name.
         summary::metrics(&evaluation, model.interface(), coverage, None, output)?;
         summary::formulas(output)?;

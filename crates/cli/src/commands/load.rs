@@ -3,18 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Experiment, Part};
+use intervalid_data::{Dataset, Experiment, Part, Segment, Split};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model, ModelError};
 use intervalid_report::folder::{CONFIG, MODEL, READ};
-use intervalid_workflow::RecordRequest;
+use intervalid_report::{FitReport, Page, fit_page};
+use intervalid_workflow::{RecordRequest, Trained};
 
 use super::fit::ConfigFile;
 use crate::args::{DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::count;
 use crate::output::Output;
-use crate::request::record;
+use crate::request::{record, threads};
 
 const NAME_A_MODEL: &str =
     "name a folder that `intervalid fit` wrote, or a model file; the model comes before the data";
@@ -83,6 +84,23 @@ impl Simulation {
             &self.dataset.experiments()[band.experiment],
             band.first + band.len(),
         ))
+    }
+
+    /// Free runs over the same record from this sample of every experiment on, counted from 0.
+    pub(super) fn start_later(&mut self, model: &Model, start: usize) -> Result<(), Failure> {
+        let lengths = self.dataset.experiments().iter().map(Experiment::len).enumerate();
+        let segments = lengths.filter(|(_, end)| *end > start + 1);
+        let segments = segments.map(|(experiment, end)| Segment { experiment, start, end });
+        self.part = Part::from_segments(segments.collect());
+        if self.part.is_empty() {
+            return Err(Failure::input(anyhow!(
+                "{}: expected more than {} samples in an experiment, so that all models can start",
+                self.request.label(),
+                start + 1
+            )));
+        }
+        self.bands = run(model, &self.dataset, &self.part, None)?;
+        Ok(())
     }
 }
 
@@ -213,4 +231,21 @@ pub(super) fn simulate_without_last(
         bands,
         request,
     })
+}
+
+/// The page of a fit, whose test part the simulated samples are.
+pub(super) fn page(model: &Model, simulation: &Simulation, command: String) -> Result<Page, Failure> {
+    let split = Split {
+        train: Part::default(),
+        validation: Part::default(),
+        test: simulation.part.clone(),
+    };
+    let outcome = Trained::before(model.clone()).evaluate(&simulation.dataset, &split, threads(None))?;
+    Ok(fit_page(&FitReport {
+        dataset: &simulation.dataset,
+        split: &split,
+        outcome: &outcome,
+        config: "",
+        commands: &[command],
+    })?)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::levels::{LevelBounds, LevelReport, Levels};
 use super::load::{FAR_INPUTS, model, model_file, simulate};
 use super::online_state::OnlineState;
-use crate::args::{GlobalArgs, PredictArgs};
+use crate::args::{GlobalArgs, PartName, PredictArgs};
 use crate::error::Failure;
 use crate::format::count;
 use crate::output::Output;
@@ -114,6 +114,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         extrapolated: extrapolated.as_deref(),
         online: online.as_deref(),
         levels: level_bands.columns(),
+        rows: args.part != PartName::All,
         ..Extras::default()
     };
     let text = predictions_csv(&simulation.dataset, &simulation.part, &simulation.bands, &extras)?;

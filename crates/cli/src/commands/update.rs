@@ -119,7 +119,7 @@ fn carry_out(
         };
         let pages = [page(&old)?, page(&new)?];
         let compared = [("old", &pages[0]), ("updated", &pages[1])].map(|(name, page)| Comparison { name, page });
-        let comparison = compare_page(&compared)?.to_html()?;
+        let comparison = compare_page(&compared, &commands[0])?.to_html()?;
         let places = FILES.map(|name| OutFile::open(&folder.path().join(name), "--out"));
         let places = places.into_iter().collect::<Result<Vec<_>, _>>()?;
         write_together(&places, &[&model, comparison.as_bytes()])?;

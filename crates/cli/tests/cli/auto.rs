@@ -52,12 +52,17 @@ fn a_file_alone_is_searched_written_and_used_again() {
         "{predictions}"
     );
     let output = folder.run(&["predict", "fit", "my.csv", "--part", "test"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), predictions);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // The same, and where each sample is in the file: k counts from the start of the part.
+    let without: Vec<&str> = text.lines().filter_map(|line| Some(line.rsplit_once(',')?.0)).collect();
+    assert_eq!(without, predictions.lines().collect::<Vec<_>>());
+    let rows: Vec<&str> = text.lines().filter_map(|line| Some(line.rsplit_once(',')?.1)).collect();
+    assert_eq!((rows[0], rows.last().copied()), ("row", Some("301")));
 
     let output = folder.run(&["predict", "fit", "my.csv", "--part", "test", "--online"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        text.starts_with("k,y,y_hat,y_lower,y_upper,y_lower_online,y_upper_online,extrapolated\n"),
+        text.starts_with("k,y,y_hat,y_lower,y_upper,y_lower_online,y_upper_online,extrapolated,row\n"),
         "{text}"
     );
     let evaluation = folder.json(&["evaluate", "fit", "my.csv", "--part", "test", "--online", "--json"]);

@@ -322,8 +322,15 @@ fn the_samples_of_an_evaluation_give_its_metrics() {
         let report = folder.json(&[&["evaluate", "m", "a.csv", "--out", "s.csv", "--json"], more].concat());
         let text = std::fs::read_to_string(folder.path().join("s.csv")).expect("written");
         let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("k,y,y_hat,y_lower,y_upper,inside"));
-        let inside: Vec<f64> = lines.filter_map(|line| line.rsplit(',').next()?.parse().ok()).collect();
+        // Rows of the file where k does not count from its beginning.
+        let is_part = more.contains(&"--part");
+        let header = if is_part {
+            "k,y,y_hat,y_lower,y_upper,inside,row"
+        } else {
+            "k,y,y_hat,y_lower,y_upper,inside"
+        };
+        assert_eq!(lines.next(), Some(header));
+        let inside: Vec<f64> = lines.filter_map(|line| line.split(',').nth(5)?.parse().ok()).collect();
         let share = inside.iter().sum::<f64>() / inside.len() as f64;
         assert_eq!(report["n"], inside.len());
         assert!(report["picp"].as_f64().is_some_and(|picp| (picp - share).abs() < 1e-12));
@@ -392,8 +399,53 @@ fn fits_are_compared_by_what_they_saw() {
     let (_, text) = code(&folder, &["compare", "one", "shorter"]);
     assert!(text.contains("These numbers do not compare."), "{text}");
     let on_one = folder.json(&["compare", "one", "other", "--data", "copy.csv", "--json"]);
+    assert_eq!(
+        on_one["fits"][0]["metrics"]["n"], on_one["fits"][1]["metrics"]["n"],
+        "the same samples"
+    );
     let alone = folder.json(&["evaluate", "other", "copy.csv", "--json"]);
-    assert_eq!(on_one["fits"][1]["metrics"]["rmse"], alone["rmse"]);
+    let compared = folder.json(&["compare", "other", "--data", "copy.csv", "--json"]);
+    assert_eq!(compared["fits"][0]["metrics"]["rmse"], alone["rmse"]);
+    // A network that is led for 20 samples is judged from the 21st on, and so is whatever is beside it.
+    let network = [
+        "--model",
+        "ilstm",
+        "--initial",
+        "warmup:20",
+        "--epochs",
+        "1",
+        "--hidden",
+        "2",
+    ];
+    folder.json(&[&["fit", "a.csv", "--out", "led", "--json"], &network[..]].concat());
+    let led = folder.json(&["compare", "led", "other", "--data", "copy.csv", "--json"]);
+    let samples = |place: usize| led["fits"][place]["metrics"]["n"].clone();
+    assert_eq!((samples(0), samples(1)), (279.into(), 279.into()));
+    // The page has all models over one another, on the same samples, and nothing that was trained.
+    let arguments = [
+        "compare",
+        "one",
+        "shorter",
+        "--data",
+        "copy.csv",
+        "--out",
+        "page.html",
+        "--json",
+    ];
+    assert_eq!(folder.json(&arguments)["out"], "page.html");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("written");
+    assert!(
+        page.contains("intervalid compare one shorter --data copy.csv"),
+        "the command"
+    );
+    assert!(
+        page.contains(": all models") && !page.contains("not comparable"),
+        "one chart of both"
+    );
+    assert_eq!(
+        code(&folder, &["compare", "one", "--data", "copy.csv", "--out", "copy.csv"]).0,
+        2
+    );
     // Data are read as they are elsewhere.
     folder.write("late.csv", format!("a plant\n{}", csv(300, plain)));
     let late = folder.json(&["compare", "other", "--data", "late.csv", "--skip-rows", "1", "--json"]);

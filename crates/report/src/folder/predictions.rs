@@ -16,6 +16,8 @@ pub struct Extras<'a> {
     pub inside: bool,
     /// Bands of further coverages: columns `y_lower_50` and `y_upper_50`, and so on.
     pub levels: Vec<(f64, &'a [Band])>,
+    /// Column `row` even where there are no times: k leads back to the file only where a part begins with it.
+    pub rows: bool,
     /// The samples are to come.
     pub planned: Option<Planned<'a>>,
 }
@@ -47,7 +49,7 @@ fn flag(text: &mut String, value: bool) {
 /// One row per scored sample of `part`, so that the file gives the metrics again. Samples after a simulation has diverged have rows
 /// too, with nothing predicted. k counts the samples of a segment from
 /// 1; the first is known, so predictions start at 2. Several outputs are prefixed by their names, several experiments
-/// have a column. Of records with times, or of one sample in several, `row` at the end is where a sample stands in its file, line or row from 1, and `time` when it was taken.
+/// have a column. Of records with times, of one sample in several, or if asked for, `row` at the end is where a sample stands in its file, line or row from 1, and `time` when it was taken.
 ///
 /// # Errors
 /// If the bands are not of this record.
@@ -95,7 +97,8 @@ pub fn predictions_csv(
     let has_times = shown.iter().any(|experiment| experiment.time().is_some());
     // Where samples were thinned out, their numbers do not lead back to the file either.
     let is_thinned = dataset.preparation().decimate.is_some();
-    let has_rows = (has_times || is_thinned) && shown.iter().any(|experiment| experiment.row(0).is_some());
+    let is_led_back = has_times || is_thinned || extras.rows;
+    let has_rows = is_led_back && shown.iter().any(|experiment| experiment.row(0).is_some());
     if has_rows {
         text += ",row";
     }
@@ -235,6 +238,7 @@ mod tests {
             online: Some(&bands),
             inside: true,
             levels: vec![(0.5, &bands), (0.975, &bands)],
+            rows: true,
             planned: None,
         };
         let all = predictions_csv(&dataset, &part, &bands, &extras).expect("belongs");

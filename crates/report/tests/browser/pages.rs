@@ -108,7 +108,7 @@ pub(crate) fn comparison() -> Page {
             page: &ensemble,
         },
     ];
-    compare_page(&fits).expect("a page")
+    compare_page(&fits, "intervalid compare cascade ensemble").expect("a page")
 }
 
 /// The page of the mean of three linear models, which has every view with a band.
