@@ -112,7 +112,8 @@ fn a_switch_is_finished_from_wherever_it_was_left() {
         let switch = folder.path().join(SWITCH);
         fs::create_dir(&switch).unwrap();
         for name in ["a", "b", MANIFEST] {
-            fs::copy(other.path().join(name), switch.join(name)).unwrap();
+            // Miri knows no `fs::copy`.
+            fs::write(switch.join(name), fs::read(other.path().join(name)).unwrap()).unwrap();
         }
         fs::write(switch.join(PLAN), r#"{"put": ["a", "b"], "remove": ["old"]}"#).unwrap();
         for name in ["a", "b", MANIFEST].iter().take(moved) {
@@ -168,9 +169,11 @@ fn a_plan_cannot_reach_outside_of_its_folder() {
 fn readers_meet_whole_states_while_writers_switch() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("a", "0"), ("b", "0")], &[]).unwrap();
+    // Miri takes a second for each.
+    let last = if cfg!(miri) { 4 } else { 59 };
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            for round in 1..60 {
+            for round in 1..=last {
                 let text = round.to_string();
                 write(folder.path(), &[("a", &text), ("b", &text)], &[]).unwrap();
             }
@@ -182,5 +185,6 @@ fn readers_meet_whole_states_while_writers_switch() {
             }
         }
     });
-    assert_eq!(content(folder.path()), pairs(&[("a", "59"), ("b", "59")]));
+    let last = last.to_string();
+    assert_eq!(content(folder.path()), pairs(&[("a", &last), ("b", &last)]));
 }
