@@ -89,7 +89,7 @@ pub(super) fn extrapolation(flags: &[Vec<bool>]) -> Option<String> {
     }
     Some(format!(
         "{} of the test samples ({outside}) lie outside the region that the training data cover; they are shaded in the chart and \
-         marked in the column `extrapolated` of predictions.csv.",
+         marked in predictions.csv (column extrapolated).",
         percent(outside as f64 / total as f64)
     ))
 }
