@@ -4,7 +4,7 @@ use intervalid_data::{InitialState, Lags, Scaled, Window};
 use intervalid_interval::Real;
 
 use super::bounds::{Bounds, Enclosure, margin_gradients};
-use super::part::{Loss, Part, Team, fill_parts, part_sizes, sum_parts};
+use super::part::{BatchShape, Loss, Part, Team, fill_parts, sum_parts};
 use crate::config::MarginActivation;
 use crate::network::{Architecture, Batch, IntervalParameters, Layout, TrajectoryAdjoint};
 use crate::train::loss::{RqrW, mean_squared_error};
@@ -20,15 +20,9 @@ pub(super) struct Crisp<T> {
 }
 
 impl<T: Real> Crisp<T> {
-    pub(super) fn new(
-        architecture: &Architecture,
-        (windows, steps, warmup): (usize, usize, usize),
-        loss: Loss<T>,
-        team: Team,
-    ) -> Self {
-        let part = |windows| Part::new(architecture, windows, steps, warmup);
+    pub(super) fn new(architecture: &Architecture, shape: BatchShape, loss: Loss<T>, team: Team) -> Self {
         Self {
-            parts: part_sizes(windows).map(part).collect(),
+            parts: shape.parts().map(|part| Part::new(architecture, part)).collect(),
             loss,
             team,
             gradient: vec![T::zero(); architecture.layout().len()],
@@ -46,12 +40,12 @@ impl<T: Real> Crisp<T> {
 
     /// Number of targets that count in the loss.
     pub(super) fn scored(&self) -> usize {
-        self.parts.iter().map(|part| part.batch.scored()).sum()
+        scored(self.parts.iter())
     }
 
     /// Simulates the batch and fills `gradient`; returns the loss.
     pub(super) fn gradient(&mut self, theta: &[T]) -> f64 {
-        let share = share(self.parts.iter());
+        let share = 1.0 / self.scored() as f64;
         let loss = self.loss;
         self.team
             .each(&mut self.parts, |part| part.gradient(theta, loss, share));
@@ -63,9 +57,8 @@ impl<T: Real> Crisp<T> {
     }
 }
 
-/// What one target of the batch weighs in a mean.
-fn share<'a, T: Real>(parts: impl Iterator<Item = &'a Part<T>>) -> f64 {
-    1.0 / parts.map(|part| part.batch.scored()).sum::<usize>() as f64
+fn scored<'a, T: Real>(parts: impl Iterator<Item = &'a Part<T>>) -> usize {
+    parts.map(|part| part.batch.scored()).sum()
 }
 
 /// Everything of one joint iteration (docs/method.md, section 6).
@@ -91,8 +84,8 @@ struct JointPart<T> {
 }
 
 impl<T: Real> JointPart<T> {
-    fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize) -> Self {
-        let crisp = Part::new(architecture, windows, steps, warmup);
+    fn new(architecture: &Architecture, shape: BatchShape) -> Self {
+        let crisp = Part::new(architecture, shape);
         let layout = crisp.network.layout();
         Self {
             bounds: Bounds::new(layout, architecture.outputs, crisp.batch.width()),
@@ -135,16 +128,11 @@ impl<T: Real> JointPart<T> {
 }
 
 impl<T: Real> Joint<T> {
-    pub(super) fn new(
-        architecture: &Architecture,
-        (windows, steps, warmup): (usize, usize, usize),
-        team: Team,
-    ) -> Self {
+    pub(super) fn new(architecture: &Architecture, shape: BatchShape, team: Team) -> Self {
         let layout = architecture.layout();
-        let part = |windows| JointPart::new(architecture, windows, steps, warmup);
         let zeros = vec![T::zero(); layout.len()];
         Self {
-            parts: part_sizes(windows).map(part).collect(),
+            parts: shape.parts().map(|part| JointPart::new(architecture, part)).collect(),
             team,
             enclosure: Enclosure::new(&layout),
             layout,
@@ -169,7 +157,7 @@ impl<T: Real> Joint<T> {
         gradnorm: &mut GradNorm,
     ) -> [f64; 2] {
         self.enclosure.update(theta, raw, margin);
-        let share = share(self.parts.iter().map(|part| &part.crisp));
+        let share = 1.0 / scored(self.parts.iter().map(|part| &part.crisp)) as f64;
         let parameters = &self.enclosure.parameters;
         self.team
             .each(&mut self.parts, |part| part.gradients(theta, parameters, loss, share));

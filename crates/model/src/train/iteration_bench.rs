@@ -5,7 +5,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::iteration::{Crisp, Joint};
-use super::part::Team;
+use super::part::{BatchShape, Team};
 use crate::config::{FitConfig, Strategy};
 use crate::error::{ModelError, Result};
 use crate::kind::ModelKind;
@@ -111,9 +111,14 @@ impl IterationBench {
             start: first + STRIDE * w,
             len: LENGTH,
         });
+        let shape = BatchShape {
+            windows: WINDOWS,
+            steps: LENGTH - 1,
+            warmup: 0,
+        };
         Ok(Self {
-            crisp: Crisp::new(&architecture, (WINDOWS, LENGTH - 1, 0), mean_squared_error, Team::Pool),
-            joint: Joint::new(&architecture, (WINDOWS, LENGTH - 1, 0), Team::Pool),
+            crisp: Crisp::new(&architecture, shape, mean_squared_error, Team::Pool),
+            joint: Joint::new(&architecture, shape, Team::Pool),
             windows: windows.collect(),
             loss: RqrW::new(config.coverage, config.interval.width_penalty, config.interval.level),
             adam: core::array::from_fn(|_| Adam::new(theta.len())),

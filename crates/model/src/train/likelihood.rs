@@ -25,14 +25,9 @@ pub(super) struct Likelihood<T> {
 
 impl<T: Real> Likelihood<T> {
     pub(super) fn new(problem: &Problem<T>, team: Team) -> Self {
-        let windows = (
-            problem.batch_windows(),
-            problem.steps(),
-            problem.config.initial.unscored(),
-        );
         let zeros = vec![T::zero(); problem.layout.len()];
         Self {
-            passes: Crisp::new(&problem.architecture, windows, gaussian_nll, team),
+            passes: Crisp::new(&problem.architecture, problem.batch_shape(), gaussian_nll, team),
             drawn: zeros.clone(),
             noise: zeros,
             gradient: vec![T::zero(); problem.theta_len()],

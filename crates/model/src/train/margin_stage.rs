@@ -5,7 +5,7 @@ use intervalid_interval::Real;
 use rand::seq::SliceRandom;
 
 use super::bounds::{Bounds, Enclosure, margin_gradients};
-use super::part::{Part, Team};
+use super::part::{BatchShape, Part, Team};
 use super::problem::Problem;
 use super::state::State;
 use crate::network::batch_fill::fill;
@@ -59,7 +59,13 @@ impl<T: Real> Trajectories<T> {
         let mut order: Vec<usize> = (0..problem.windows.len()).collect();
         order.shuffle(&mut generator(config.seed, Purpose::AssignLanes, 0));
         let groups = order.len().div_ceil(TILE);
-        let mut crisp = Part::<T>::new(architecture, TILE, steps, warmup);
+        let mut crisp = Part::<T>::new(
+            architecture,
+            BatchShape {
+                windows: TILE,
+                ..problem.batch_shape()
+            },
+        );
         let mut frames = Frames::new(architecture, groups * steps, TILE);
         let row = architecture.outputs * TILE;
         let mut target = vec![T::zero(); groups * steps * row];

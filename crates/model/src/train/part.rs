@@ -10,6 +10,26 @@ use rayon::prelude::*;
 use crate::network::batch_fill::fill;
 use crate::network::{Architecture, Batch, Network, TILE};
 
+/// Sizes of a mini-batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BatchShape {
+    pub(super) windows: usize,
+    /// Predicted samples of a window.
+    pub(super) steps: usize,
+    /// How many of them are not scored.
+    pub(super) warmup: usize,
+}
+
+impl BatchShape {
+    /// The shapes of its parts.
+    pub(super) fn parts(self) -> impl Iterator<Item = Self> {
+        (0..self.windows.max(1)).step_by(TILE).map(move |first| Self {
+            windows: (self.windows - first).min(TILE),
+            ..self
+        })
+    }
+}
+
 /// Who works on the parts of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Team {
@@ -43,8 +63,8 @@ pub(super) struct Part<T> {
 }
 
 impl<T: Real> Part<T> {
-    pub(super) fn new(architecture: &Architecture, windows: usize, steps: usize, warmup: usize) -> Self {
-        let batch = Batch::new(architecture, windows, steps, warmup);
+    pub(super) fn new(architecture: &Architecture, shape: BatchShape) -> Self {
+        let batch = Batch::new(architecture, shape.windows, shape.steps, shape.warmup);
         let network = Network::new(architecture);
         Self {
             y_adjoint: vec![T::zero(); batch.y.len()],
@@ -63,13 +83,6 @@ impl<T: Real> Part<T> {
         self.network
             .backward(theta, &self.batch, &mut self.y_adjoint, None, &mut self.gradient);
     }
-}
-
-/// How many windows each part of a batch holds.
-pub(super) fn part_sizes(windows: usize) -> impl Iterator<Item = usize> {
-    (0..windows.max(1))
-        .step_by(TILE)
-        .map(move |first| (windows - first).min(TILE))
 }
 
 /// Shares windows out to the parts of a batch, in order.

@@ -6,6 +6,7 @@ use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
+use super::part::BatchShape;
 use super::state::State;
 use crate::config::CheckedConfig;
 use crate::error::{ModelError, Result};
@@ -162,6 +163,15 @@ impl<T: Real> Problem<T> {
     /// Windows per mini-batch: what was asked, or all there are.
     pub(super) fn batch_windows(&self) -> usize {
         self.config.training.batch.min(self.windows.len())
+    }
+
+    /// Sizes of a mini-batch.
+    pub(super) fn batch_shape(&self) -> BatchShape {
+        BatchShape {
+            windows: self.batch_windows(),
+            steps: self.steps(),
+            warmup: self.config.initial.unscored(),
+        }
     }
 
     /// As [`Problem::batch_windows`], for the cascade's second stage.

@@ -36,16 +36,12 @@ enum Work<T> {
 
 impl<T: Real> Worker<T> {
     pub(super) fn new(problem: &Problem<T>, stage: Stage, state: &State<T>, team: Team) -> Self {
-        let windows = (
-            problem.batch_windows(),
-            problem.steps(),
-            problem.config.initial.unscored(),
-        );
+        let shape = problem.batch_shape();
         let architecture = &problem.architecture;
         let mut validation = Validation::new(problem);
         let stage = match stage {
-            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, windows, mean_squared_error, team))),
-            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, windows, team))),
+            Stage::Crisp => Work::Crisp(Box::new(Crisp::new(architecture, shape, mean_squared_error, team))),
+            Stage::Joint => Work::Joint(Box::new(Joint::new(architecture, shape, team))),
             Stage::Likelihood => Work::Likelihood(Box::new(Likelihood::new(problem, team))),
             Stage::Margins => {
                 // θ is frozen: one free run serves all epochs.

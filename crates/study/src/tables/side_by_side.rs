@@ -105,27 +105,21 @@ fn rows(tables: &[Option<&Table>]) -> String {
             let entry = table.trained_for.iter().find(|entry| entry.dataset == dataset)?;
             entry.coverages.get(column(table)?).copied()
         });
-        let aims: Vec<Option<f64>> = aims.collect();
-        if aims.iter().any(Option::is_some) {
-            let cells = aims.iter().map(|aim| aim.map_or_else(|| "–".to_owned(), percent));
-            let cells: Vec<String> = cells.collect();
-            let _ = writeln!(
-                text,
-                "| {} | {label} | trained for % | {} | |",
-                escaped(dataset),
-                cells.join(" | ")
-            );
-        }
+        let aims: Vec<Option<String>> = aims.map(|aim| aim.map(percent)).collect();
         let chosen = tables
             .iter()
             .map(|table| table.and_then(|table| table.chosen_on(dataset)));
-        let chosen: Vec<Option<String>> = chosen.collect();
-        if chosen.iter().any(Option::is_some) {
-            let cells = chosen.into_iter().map(|text| text.unwrap_or_else(|| "–".to_owned()));
-            let cells: Vec<String> = cells.collect();
+        for (what, cells) in [("trained for %", aims), ("chosen (seeds)", chosen.collect())] {
+            if cells.iter().all(Option::is_none) {
+                continue;
+            }
+            let cells: Vec<String> = cells
+                .into_iter()
+                .map(|cell| cell.unwrap_or_else(|| "–".to_owned()))
+                .collect();
             let _ = writeln!(
                 text,
-                "| {} | {label} | chosen (seeds) | {} | |",
+                "| {} | {label} | {what} | {} | |",
                 escaped(dataset),
                 cells.join(" | ")
             );
