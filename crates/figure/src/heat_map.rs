@@ -51,7 +51,7 @@ pub struct HeatMapGrid {
     /// Whether all maps have the same colours for the same values.
     pub shared_scale: bool,
     /// Whether colours follow the logarithm; values that are not positive get the lowest colour. Ignored when no value
-    /// is positive.
+    /// is positive; a map of zeros alone has the lowest colour everywhere.
     pub log: bool,
 }
 
@@ -177,14 +177,19 @@ impl HeatMapGrid {
         } else {
             map.all().collect()
         };
+        let from_zero = Scale {
+            spacing: Spacing::Linear,
+            low: 0.0,
+            high: 1.0,
+        };
+        // Nothing but zeros where sizes were expected: the lowest colour, as zeros have beside larger values.
+        if self.log && values.iter().all(|value| *value == 0.0 || !value.is_finite()) {
+            return from_zero;
+        }
         let covering = |spacing| Scale::covering(spacing, values.iter().copied(), 0.0);
         covering(Spacing::log_if(self.log))
             .or_else(|| covering(Spacing::Linear))
-            .unwrap_or(Scale {
-                spacing: Spacing::Linear,
-                low: 0.0,
-                high: 1.0,
-            })
+            .unwrap_or(from_zero)
     }
 
     fn legend(&self, colours: &Colours) -> Vec<Entry> {
@@ -338,6 +343,26 @@ mod tests {
             (kept(|value| value > 8.0), kept(f64::is_infinite), kept(f64::is_nan)),
             (1, 1, 0)
         );
+    }
+
+    #[test]
+    fn zeros_alone_have_the_lowest_colour() {
+        let of = |value: f64| {
+            let map = HeatMap {
+                rows: vec!["a".to_owned()],
+                columns: vec!["b".to_owned()],
+                values: vec![vec![value]],
+                ..HeatMap::default()
+            };
+            let grid = HeatMapGrid {
+                log: true,
+                ..HeatMapGrid::default()
+            };
+            grid.scale(&map).fraction(value)
+        };
+        assert!(of(0.0).abs() < 1e-12);
+        // A constant that says something stands in the middle.
+        assert!((of(3.0) - 0.5).abs() < 0.2);
     }
 
     #[test]

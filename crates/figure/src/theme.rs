@@ -75,6 +75,8 @@ pub(crate) struct Colours {
     pub(crate) unbounded: &'static str,
     pub(crate) missing: &'static str,
     series: [&'static str; 7],
+    /// A seventh group of boxes, which the series have no colour left for.
+    seventh_group: &'static str,
 }
 
 /// Okabe and Ito, "Color Universal Design" (2008), ordered by contrast with the background.
@@ -95,6 +97,7 @@ const LIGHT: Colours = Colours {
     series: [
         "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d",
     ],
+    seventh_group: "#8c5a2b",
 };
 
 const DARK: Colours = Colours {
@@ -114,6 +117,7 @@ const DARK: Colours = Colours {
     series: [
         "#56b4e9", "#e69f00", "#2bb98f", "#cc79a7", "#e8702a", "#f0e442", "#c8c8c8",
     ],
+    seventh_group: "#c49a6c",
 };
 
 impl Theme {
@@ -131,9 +135,12 @@ impl Colours {
         self.series[index % self.series.len()]
     }
 
-    /// Like [`Colours::series`] without the colour of published values, and its nearest relative last.
+    /// Like [`Colours::series`] without the colour of published values, and its nearest relative late.
     pub(crate) fn beside_reference(&self, index: usize) -> &'static str {
-        self.series[[0, 2, 3, 5, 6, 4][index % 6]]
+        match [0, 2, 3, 5, 6, 4].get(index % 7) {
+            Some(&at) => self.series[at],
+            None => self.seventh_group,
+        }
     }
 
     /// Dash pattern that tells apart series whose colours repeat.
@@ -161,7 +168,11 @@ mod tests {
     #[test]
     fn boxes_never_look_published() {
         for colours in [Theme::Light.colours(), Theme::Dark.colours()] {
-            assert!((0..6).all(|index| colours.beside_reference(index) != colours.reference));
+            let mut seen: Vec<&str> = (0..7).map(|index| colours.beside_reference(index)).collect();
+            seen.push(colours.reference);
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), 8, "seven groups and the published values");
         }
     }
 

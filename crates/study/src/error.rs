@@ -90,7 +90,7 @@ pub enum StudyError {
     },
 
     /// A folder without a study.
-    #[error("{} holds no study: expected {}, which `intervalid study run` writes", folder.display(), crate::store::FILE)]
+    #[error("{} holds no study: expected {}, which `intervalid study run` writes", folder.display(), crate::store::DATABASE)]
     NoStudy {
         /// The folder.
         folder: PathBuf,

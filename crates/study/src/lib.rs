@@ -69,7 +69,7 @@ pub use run_config::{RunConfig, SearchRun};
 pub use shard::Shard;
 pub use spec::{Columns, KeepModels, Override, Spec};
 pub use status::{FailedRun, GroupStatus, RunCounts, StudyStatus, status};
-pub use store::Store;
+pub use store::{DATABASE, Store};
 pub use study_model::StudyModel;
 pub use tables::{
     Chosen, ChosenModel, Column, Mark, Row, Scoreboard, SeedSummary, StudyTables, Table, TableCell, TableFormat,

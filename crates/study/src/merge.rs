@@ -11,7 +11,7 @@ use crate::put::{Put, put_in};
 use crate::rows::read_output;
 use crate::spec::Spec;
 use crate::status::{RunCounts, status};
-use crate::store::{FILE, Store, Writers, initialise};
+use crate::store::{DATABASE, Store, Writers, initialise};
 
 /// What a merge did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +41,7 @@ pub fn merge_studies(folder: impl AsRef<Path>, shards: &[impl AsRef<Path>]) -> R
     }
     let stores = open_shards(folder, shards)?;
     let spec = widest(folder, &stores)?;
-    let is_new = !folder.join(FILE).exists();
+    let is_new = !folder.join(DATABASE).exists();
     let had_folder = folder.exists();
     let merged = merge_into(folder, &spec, &stores);
     if merged.is_err() && is_new {

@@ -23,7 +23,7 @@ use crate::rows::read_run;
 use crate::spec::Spec;
 
 /// Name of the database in a study's folder.
-pub(crate) const FILE: &str = "study.sqlite";
+pub const DATABASE: &str = "study.sqlite";
 const LOCK: &str = "study.lock";
 
 /// SQLite's application id: "ivst".
@@ -111,7 +111,7 @@ impl Store {
     /// If the folder holds no study, or the database is damaged or of a newer version.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
-        let path = folder.join(FILE);
+        let path = folder.join(DATABASE);
         if !path.is_file() {
             return Err(StudyError::NoStudy {
                 folder: folder.to_owned(),
@@ -163,7 +163,7 @@ impl Store {
             source,
         })?;
         let lock = lock(folder, writers)?;
-        let path = folder.join(FILE);
+        let path = folder.join(DATABASE);
         let connection = Connection::open(&path).map_err(|source| database_error(&path, source))?;
         let store = Self {
             connection,
@@ -308,7 +308,7 @@ impl Store {
     /// Removes the files of a database in which nothing was ever written.
     pub(crate) fn remove_if_empty(folder: &Path) {
         if matches!(Self::open(folder), Err(StudyError::NoStudy { .. })) {
-            for file in [FILE, LOCK] {
+            for file in [DATABASE, LOCK] {
                 let _ = fs::remove_file(folder.join(file));
             }
         }

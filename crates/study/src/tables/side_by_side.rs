@@ -59,14 +59,11 @@ fn markdown(studies: &[StudyTables]) -> String {
         }
     }
     for (kind, coverage) in seen {
-        let of_study = |study: &'_ StudyTables| -> Option<usize> {
-            let is_it = |table: &Table| table.kind == kind && same_coverage(table.coverage, coverage);
-            study.tables.iter().position(is_it)
-        };
-        let tables: Vec<Option<&Table>> = studies
-            .iter()
-            .map(|study| of_study(study).map(|index| &study.tables[index]))
-            .collect();
+        // A study that has nothing here, such as one of searches alone among interval networks, gets no column.
+        let is_it = |table: &&Table| table.kind == kind && same_coverage(table.coverage, coverage);
+        let present = studies.iter().zip(&names);
+        let present = present.filter_map(|(study, name)| Some((name.as_str(), study.tables.iter().find(is_it)?)));
+        let (names, tables): (Vec<&str>, Vec<&Table>) = present.unzip();
         let _ = writeln!(
             text,
             "\n## {}, coverage {coverage}\n\n| data set | model | metric | {} | published |\n|---|---|---|{}---|",
@@ -85,9 +82,9 @@ fn markdown(studies: &[StudyTables]) -> String {
 }
 
 /// Every cell that one of the tables has.
-fn rows(tables: &[Option<&Table>]) -> String {
+fn rows(tables: &[&Table]) -> String {
     let mut places: Vec<(&str, &str)> = Vec::new();
-    for table in tables.iter().flatten() {
+    for table in tables {
         for row in &table.rows {
             for column in &table.columns {
                 let place = (row.dataset.as_str(), column.label.as_str());
@@ -101,14 +98,11 @@ fn rows(tables: &[Option<&Table>]) -> String {
     for (dataset, label) in places {
         let column = |table: &Table| table.columns.iter().position(|column| column.label == label);
         let aims = tables.iter().map(|table| {
-            let table = (*table)?;
             let entry = table.trained_for.iter().find(|entry| entry.dataset == dataset)?;
             entry.coverages.get(column(table)?).copied()
         });
         let aims: Vec<Option<String>> = aims.map(|aim| aim.map(percent)).collect();
-        let chosen = tables
-            .iter()
-            .map(|table| table.and_then(|table| table.chosen_on(dataset)));
+        let chosen = tables.iter().map(|table| table.chosen_on(dataset));
         for (what, cells) in [("trained for %", aims), ("chosen (seeds)", chosen.collect())] {
             if cells.iter().all(Option::is_none) {
                 continue;
@@ -132,7 +126,7 @@ fn rows(tables: &[Option<&Table>]) -> String {
                     .find(|row| row.dataset == dataset && row.metric == metric)?;
                 row.cells.get(column(table)?).copied()
             };
-            let cells: Vec<_> = tables.iter().map(|table| table.and_then(found)).collect();
+            let cells: Vec<_> = tables.iter().map(|table| found(table)).collect();
             let shown = cells.iter().map(|cell| match cell {
                 None => "–".to_owned(),
                 Some(cell) => {

@@ -194,7 +194,7 @@ fn child() {
 
 /// Long enough to be caught in the middle.
 fn slow() -> Spec {
-    Spec::parse("slow", &SMALL.replace("epochs = 1\n", "epochs = 12\n")).unwrap()
+    Spec::parse("slow", &SMALL.replace("epochs = 1\n", "epochs = 40\n")).unwrap()
 }
 
 fn start(folder: &Path) -> Child {

@@ -1,6 +1,9 @@
-//! A study as a file: parsed, then checked. What a fit in it is configured as is in [`Spec::config`].
+//! A study as a file: parsed, then checked (`check`). What a fit in it is configured as is in [`Spec::config`].
 
-use std::collections::{BTreeMap, BTreeSet};
+mod check;
+mod values;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use intervalid_data::known_dataset;
@@ -8,6 +11,9 @@ use intervalid_model::{FitConfig, MarginActivation, ModelKind, Strategy};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use self::values::{
+    default_coverages, default_margins, default_seeds, default_strategies, one_or_more, seeds, some_names,
+};
 use crate::cell::Cell;
 use crate::error::{Result, StudyError};
 use crate::run_config::RunConfig;
@@ -16,19 +22,10 @@ use crate::study_model::StudyModel;
 
 /// Name and text of the studies that are compiled in.
 const BUILT_IN: [(&str, &str); 4] = [
-    ("paper", include_str!("../studies/paper.toml")),
-    ("paper-faithful", include_str!("../studies/paper-faithful.toml")),
-    ("paper-auto", include_str!("../studies/paper-auto.toml")),
-    ("paper-quick", include_str!("../studies/paper-quick.toml")),
-];
-
-/// Keys of a configuration that a study varies itself.
-const AXES: [(&str, &str); 5] = [
-    ("model", "models"),
-    ("strategy", "strategies"),
-    ("margin", "margins"),
-    ("coverage", "coverages"),
-    ("seed", "seeds"),
+    ("paper", include_str!("../../studies/paper.toml")),
+    ("paper-faithful", include_str!("../../studies/paper-faithful.toml")),
+    ("paper-auto", include_str!("../../studies/paper-auto.toml")),
+    ("paper-quick", include_str!("../../studies/paper-quick.toml")),
 ];
 
 /// A study: a grid of fits. `studies/paper.toml` explains every key.
@@ -223,46 +220,6 @@ impl Spec {
         Ok(spec)
     }
 
-    /// Checks every value, and the configuration of every fit.
-    ///
-    /// # Errors
-    /// [`StudyError`] naming the first that is not allowed.
-    pub fn check(&self) -> Result<()> {
-        if self.name.trim().is_empty() {
-            return Err(StudyError::value("name", "\"\"", "a title"));
-        }
-        let interval = self.models.iter().any(|model| model.has_strategy());
-        check_list("datasets", &self.datasets, true)?;
-        let known: Vec<String> = self.columns.keys().cloned().collect();
-        check_filter("columns", &known, &self.datasets, String::clone)?;
-        check_list("models", &self.models, true)?;
-        check_list("strategies", self.strategies.iter().map(|&it| it.name()), interval)?;
-        check_list("margins", self.margins.iter().map(|&it| it.name()), interval)?;
-        check_list("coverages", &self.coverages, true)?;
-        check_list("seeds", &self.seeds, true)?;
-        check_axes("settings", &self.settings)?;
-        check_axes("auto", &self.auto)?;
-        self.check_auto()?;
-        for (index, entry) in self.overrides.iter().enumerate() {
-            let place = |key: &str| format!("override {}: {key}", index + 1);
-            check_axes(&place("set"), &entry.set)?;
-            check_filter(&place("dataset"), &entry.dataset, &self.datasets, |name| name.clone())?;
-            check_filter(&place("model"), &entry.model, &self.models, |model| model.to_string())?;
-            check_filter(&place("strategy"), &entry.strategy, &self.strategies, |&it| {
-                it.name().into()
-            })?;
-            check_filter(&place("margin"), &entry.margin, &self.margins, |&it| it.name().into())?;
-        }
-        for cell in self.cells().filter(|cell| cell.seed == self.seeds[0]) {
-            let config = self.config(&cell)?;
-            config.check().map_err(|error| StudyError::Settings {
-                place: cell.to_string(),
-                source: Box::new(error.into()),
-            })?;
-        }
-        Ok(())
-    }
-
     /// All runs, the first seed's first.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         let mut cells = Vec::new();
@@ -289,29 +246,6 @@ impl Spec {
     #[must_use]
     pub fn columns_of(&self, dataset: &str) -> Columns {
         self.columns.get(dataset).cloned().unwrap_or_default()
-    }
-
-    /// Settings that nothing in the study would read are a slip of the pen.
-    fn check_auto(&self) -> Result<()> {
-        let has_auto = self.models.contains(&StudyModel::Auto);
-        if !has_auto && !self.auto.is_empty() {
-            let expected = "no such table unless `models` has \"auto\"";
-            return Err(StudyError::value("auto", keys_of(&self.auto), expected));
-        }
-        let has_others = self.models.iter().any(|model| model.kind().is_some());
-        if !has_others && !self.settings.is_empty() {
-            let expected = "no such table: the study has auto alone, whose settings are in `[auto]`";
-            return Err(StudyError::value("settings", keys_of(&self.settings), expected));
-        }
-        let is_of_auto = |entry: &Override| !has_others || entry.model.contains(&StudyModel::Auto);
-        match self.overrides.iter().position(is_of_auto) {
-            None => Ok(()),
-            Some(index) => {
-                let place = format!("override {}: model", index + 1);
-                let expected = "a model that is trained as settings say: those of auto are in `[auto]`";
-                Err(StudyError::value(place, StudyModel::Auto, expected))
-            }
-        }
     }
 
     fn trainings(&self, model: StudyModel) -> Vec<(Option<Strategy>, Option<MarginActivation>)> {
@@ -394,107 +328,6 @@ impl KeepModels {
 /// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn check_list<T: ToString>(key: &str, values: impl IntoIterator<Item = T>, needed: bool) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    for value in values {
-        let value = value.to_string();
-        if seen.contains(&value) {
-            return Err(StudyError::value(key, value, "every value once"));
-        }
-        seen.insert(value);
-    }
-    if needed && seen.is_empty() {
-        return Err(StudyError::value(key, "[]", "at least one value"));
-    }
-    Ok(())
-}
-
-fn check_axes(place: &str, settings: &toml::Table) -> Result<()> {
-    for (key, list) in AXES {
-        if let Some(value) = settings.get(key) {
-            let expected = format!("no such key here: a study has `{list}`");
-            return Err(StudyError::value(format!("{place}.{key}"), value, expected));
-        }
-    }
-    Ok(())
-}
-
-fn keys_of(table: &toml::Table) -> String {
-    let keys: Vec<&str> = table.keys().map(String::as_str).collect();
-    format!("{{ {} }}", keys.join(", "))
-}
-
-/// A filter that can never pass is a slip of the pen.
-fn check_filter<T: PartialEq>(place: &str, filter: &[T], values: &[T], name: impl Fn(&T) -> String) -> Result<()> {
-    match filter.iter().find(|value| !values.contains(value)) {
-        None => Ok(()),
-        Some(value) => {
-            let known: Vec<String> = values.iter().map(&name).collect();
-            let expected = format!("one that the study has: {}", known.join(", "));
-            Err(StudyError::value(place, name(value), expected))
-        }
-    }
-}
-
-fn default_strategies() -> Vec<Strategy> {
-    vec![Strategy::Cascade, Strategy::Joint]
-}
-
-fn default_margins() -> Vec<MarginActivation> {
-    vec![MarginActivation::Abs, MarginActivation::Relu]
-}
-
-fn default_coverages() -> Vec<f64> {
-    vec![0.9]
-}
-
-fn default_seeds() -> Vec<u64> {
-    vec![1]
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a list of seeds or a range such as \"1..10\"")]
-enum Seeds {
-    List(Vec<u64>),
-    Range(String),
-}
-
-fn seeds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
-    match Seeds::deserialize(deserializer)? {
-        Seeds::List(list) => Ok(list),
-        Seeds::Range(text) => {
-            let ends = text
-                .split_once("..")
-                .map(|(first, last)| (first.trim().parse(), last.trim().parse()));
-            match ends {
-                // More seeds than anyone waits for are a mistake, and would fill the memory.
-                Some((Ok(first), Ok(last))) if first <= last && last - first < 100_000 => Ok((first..=last).collect()),
-                _ => Err(serde::de::Error::custom(format!(
-                    "seeds = \"{text}\" is not allowed: expected a range such as \"1..10\""
-                ))),
-            }
-        }
-    }
-}
-
-fn some_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    one_or_more(deserializer).map(Some)
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMore<T> {
-    One(T),
-    More(Vec<T>),
-}
-
-fn one_or_more<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    Ok(match OneOrMore::deserialize(deserializer)? {
-        OneOrMore::One(value) => vec![value],
-        OneOrMore::More(values) => values,
-    })
 }
 
 #[cfg(test)]
