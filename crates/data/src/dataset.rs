@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 
@@ -220,6 +221,22 @@ impl Experiment {
     /// Whether there are no samples; never true inside a [`Dataset`].
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether its samples are those of `other`, whatever their names, times and rows.
+    #[must_use]
+    pub fn has_samples_of(&self, other: &Self) -> bool {
+        (&self.inputs, &self.outputs) == (&other.inputs, &other.outputs)
+    }
+
+    /// Equal for equal samples.
+    pub(crate) fn hash_of_samples(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for value in self.inputs.iter().chain(&self.outputs).flatten() {
+            // Both zeros are equal.
+            (value + 0.0).to_bits().hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// All samples of input channel `channel`.

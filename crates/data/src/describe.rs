@@ -57,6 +57,10 @@ const SATURATED_SHARE: f64 = 0.05;
 /// Every record is at its extremes once; in a short one that is a large share already.
 const SATURATED_SAMPLES: usize = 5;
 
+/// Standard deviations from the mean from which on a sample is hardly a measurement. One sample in a hundred that marks a failure lies at
+/// ten, however far away the mark is.
+const FAR: f64 = 9.0;
+
 /// Sizes, statistics per channel, and warnings, in two passes over the data and without copying it.
 pub fn describe(dataset: &Dataset) -> Summary {
     let mut warnings = dataset.warnings().to_vec();
@@ -153,6 +157,18 @@ fn summary<'a>(
                     share,
                 });
             }
+        }
+    }
+    for value in [min, max].into_iter().filter(|_| !few_levels) {
+        let deviations = (value - mean).abs() / std;
+        if deviations >= FAR && deviations.is_finite() {
+            let count = values().filter(|other| (other - mean) / (value - mean) >= FAR / deviations);
+            warnings.push(Warning::FarSamples {
+                channel: name(),
+                value,
+                deviations: deviations.round(),
+                count: count.count(),
+            });
         }
     }
     if let Some((experiment, start, samples)) = long_stretch.filter(|_| !constant && !few_levels) {

@@ -38,10 +38,15 @@ fn is_unsafe(character: char) -> bool {
 /// Names for a message, cut where they would fill the screen.
 pub(crate) fn display_names(names: &[String]) -> String {
     const SHOWN: usize = 20;
+    const LONGEST: usize = 60;
     if names.is_empty() {
         return "none".to_owned();
     }
-    let shown: Vec<_> = names.iter().take(SHOWN).map(|name| display_name(name)).collect();
+    let cut = |name: &String| match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", display_name(&name[..end])),
+        None => display_name(name).into_owned(),
+    };
+    let shown: Vec<String> = names.iter().take(SHOWN).map(cut).collect();
     let shown = shown.join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => shown,

@@ -32,6 +32,18 @@ pub enum DataError {
         /// The value given.
         found: f64,
     },
+    /// A recording for the test that is among those for training.
+    #[error(
+        "'{}', which is to judge the model, holds the same samples as '{}', which it learns from: name another recording",
+        display_name(test),
+        display_name(training)
+    )]
+    TestIsLearnt {
+        /// Experiment of the test part.
+        test: String,
+        /// The same samples among those for training and validation.
+        training: String,
+    },
     /// A channel that the data do not have.
     #[error(
         "no channel '{}': the channels are {}{}",

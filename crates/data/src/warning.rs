@@ -103,12 +103,50 @@ pub enum Warning {
         /// The cell.
         found: String,
     },
+    /// A column of times that has one value in the whole file.
+    TimeStandsStill {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+    },
+    /// Times without a unit that would be thousands of years in seconds.
+    TimeInSeconds {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// The first time.
+        start: f64,
+        /// Seconds between samples, as it was read.
+        step: f64,
+    },
+    /// Experiments hold the same samples as others.
+    SameSamples {
+        /// Name of the first that does.
+        experiment: String,
+        /// The one that was read before.
+        earlier: String,
+        /// How many there are.
+        count: usize,
+    },
     /// A channel has one value in the whole data set.
     Constant {
         /// Channel name.
         channel: String,
         /// The value.
         value: f64,
+    },
+    /// A channel has samples far from all others.
+    FarSamples {
+        /// Channel name.
+        channel: String,
+        /// The furthest of them.
+        value: f64,
+        /// Its distance from the mean, in standard deviations.
+        deviations: f64,
+        /// Samples about as far away.
+        count: usize,
     },
     /// A channel stands still for long.
     ConstantStretch {
@@ -277,6 +315,43 @@ impl fmt::Display for Warning {
                 name(column),
                 name(found)
             ),
+            Self::TimeStandsStill { file, column } => write!(
+                f,
+                "{}: column '{}' is not used as the time: it is the same in all rows",
+                name(file),
+                name(column)
+            ),
+            Self::TimeInSeconds {
+                file,
+                column,
+                start,
+                step,
+            } => write!(
+                f,
+                "{0}: column '{1}' starts at {start} and was read as seconds, one sample every {step} s: if these are milliseconds, name \
+                 the column '{1} [ms]'",
+                name(file),
+                name(column)
+            ),
+            Self::SameSamples {
+                experiment,
+                earlier,
+                count,
+            } => {
+                write!(
+                    f,
+                    "experiment '{}' holds the same samples as '{}'",
+                    name(experiment),
+                    name(earlier)
+                )?;
+                if *count > 1 {
+                    write!(f, ", and {} repeat others", counted(count - 1, "more experiment"))?;
+                }
+                write!(
+                    f,
+                    ": they count twice, and what is judged by one was learnt from the other"
+                )
+            }
             Self::Constant { channel, value } => {
                 write!(
                     f,
@@ -284,6 +359,18 @@ impl fmt::Display for Warning {
                     name(channel)
                 )
             }
+            Self::FarSamples {
+                channel,
+                value,
+                deviations,
+                count,
+            } => write!(
+                f,
+                "channel '{}' is {value}, {deviations} standard deviations from its mean, or nearly so in {}: spikes, or a mark for \
+                 missing ones?",
+                name(channel),
+                counted(*count, "sample")
+            ),
             Self::ConstantStretch {
                 channel,
                 experiment,

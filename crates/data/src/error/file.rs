@@ -103,6 +103,9 @@ pub enum FileProblem {
         /// The line.
         found: String,
     },
+    /// Lines that end as on computers of long ago.
+    #[error("lines end with carriage returns alone: save the file with the line ends of Unix or Windows")]
+    CarriageReturns,
     /// Cells separated by another character than expected.
     #[error("the header is separated by {found:?}, expected {expected:?}: set the delimiter to {found:?}")]
     Delimiter {

@@ -1,12 +1,13 @@
 //! From paths to one data set.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
-use crate::dataset::{Channel, ChannelKind, Dataset};
+use crate::dataset::{Channel, ChannelKind, Dataset, Experiment};
 use crate::error::{DataError, FileProblem};
 use crate::read::arrays::read_table;
 use crate::read::columns::Selection;
@@ -20,6 +21,7 @@ use crate::read::sampling::TimeColumn;
 use crate::read::sheet;
 use crate::read::table::Table;
 use crate::read::text::{self, Delimiter, TextForm};
+use crate::warning::Warning;
 
 /// Extensions of the files that are read, in lower case.
 pub const EXTENSIONS: [&str; 10] = [
@@ -102,9 +104,35 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         return Err(DataError::NoFiles);
     };
     let name = options.name.clone().unwrap_or(stem);
+    warnings.extend(repeated(&experiments));
     let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
     let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
     options.prepare.apply(dataset)
+}
+
+/// Shorter experiments may well be equal by chance.
+const TELLING: usize = 10;
+
+/// Tells of experiments that hold the samples of an earlier one, such as a file that was named twice.
+fn repeated(experiments: &[Experiment]) -> Option<Warning> {
+    let mut known: HashMap<u64, Vec<&Experiment>> = HashMap::new();
+    let (mut first, mut count) = (None, 0);
+    for experiment in experiments.iter().filter(|experiment| experiment.len() >= TELLING) {
+        let alike = known.entry(experiment.hash_of_samples()).or_default();
+        match alike.iter().find(|earlier| earlier.has_samples_of(experiment)) {
+            Some(earlier) => {
+                count += 1;
+                first.get_or_insert((experiment.name(), earlier.name()));
+            }
+            None => alike.push(experiment),
+        }
+    }
+    let (experiment, earlier) = first?;
+    Some(Warning::SameSamples {
+        experiment: experiment.to_owned(),
+        earlier: earlier.to_owned(),
+        count,
+    })
 }
 
 /// All files have the channels of the first, in the units that both name.

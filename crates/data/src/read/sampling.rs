@@ -76,6 +76,9 @@ impl TimeColumn {
     }
 }
 
+/// Seconds since 1970 reach the year 5000 here; what is later was counted in something shorter.
+const LATEST: f64 = 1e11;
+
 /// A stretch of rows that are evenly spaced.
 pub(super) struct Stretch {
     pub(super) start: usize,
@@ -87,7 +90,7 @@ pub(super) struct Stretch {
 pub(super) struct Even {
     pub(super) stretches: Vec<Stretch>,
     pub(super) step: Option<f64>,
-    pub(super) warning: Option<Warning>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl Even {
@@ -97,7 +100,7 @@ impl Even {
         Self {
             stretches: complete.iter().map(stretch).collect(),
             step: None,
-            warning: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -112,7 +115,7 @@ pub(super) fn even_stretches(
 ) -> Result<Even, DataError> {
     let plain = |time: Option<TimeAxis>, (start, end)| Stretch { start, end, time };
     let Some(usual) = time.usual_step(complete.iter().map(|&(start, end)| start..end)) else {
-        return Ok(Even::without_time(complete));
+        return never_rising(file, time, complete, position);
     };
     let shown = significant(usual);
     let mut pieces = Vec::new();
@@ -170,20 +173,58 @@ pub(super) fn even_stretches(
         .of(file));
     }
     let step = neat(sum / regular.max(1) as f64);
+    let split = (gaps + backwards > 0).then(|| Warning::SplitAtTimeGaps {
+        file: file.to_owned(),
+        column: time.name.clone(),
+        gaps,
+        longest: significant(longest),
+        step: shown,
+        backwards,
+    });
+    let doubtful = match time.start {
+        Some(Moment::Seconds(start)) if start.abs() >= LATEST => Some(Warning::TimeInSeconds {
+            file: file.to_owned(),
+            column: time.name.clone(),
+            start,
+            step,
+        }),
+        _ => None,
+    };
     Ok(Even {
         stretches: pieces
             .into_iter()
             .map(|piece| plain(time.axis(piece.0, step), piece))
             .collect(),
         step: Some(step),
-        warning: (gaps + backwards > 0).then(|| Warning::SplitAtTimeGaps {
-            file: file.to_owned(),
+        warnings: split.into_iter().chain(doubtful).collect(),
+    })
+}
+
+/// Rows whose times never rise: a column that stands still is no clock, one that falls tells of a record that runs backwards.
+fn never_rising(
+    file: &str,
+    time: &TimeColumn,
+    complete: &[(usize, usize)],
+    position: impl Fn(usize) -> Position,
+) -> Result<Even, DataError> {
+    let interval = |row: &usize| time.seconds[*row] - time.seconds[row - 1];
+    let mut later = complete.iter().flat_map(|&(start, end)| start + 1..end).peekable();
+    let stands_still = later.peek().is_some();
+    if let Some(row) = later.find(|row| interval(row) < 0.0) {
+        return Err(FileProblem::TimeBackwards {
+            position: position(row),
             column: time.name.clone(),
-            gaps,
-            longest: significant(longest),
-            step: shown,
-            backwards,
-        }),
+            found: significant(interval(&row)),
+        }
+        .of(file));
+    }
+    let warning = stands_still.then(|| Warning::TimeStandsStill {
+        file: file.to_owned(),
+        column: time.name.clone(),
+    });
+    Ok(Even {
+        warnings: warning.into_iter().collect(),
+        ..Even::without_time(complete)
     })
 }
 

@@ -295,7 +295,7 @@ impl Table {
                 experiments: pieces.len(),
             });
         }
-        warnings.extend(even.warning);
+        warnings.extend(even.warnings);
         if pieces.is_empty() {
             return Err(FileProblem::NoRows.of(file));
         }

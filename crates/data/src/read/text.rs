@@ -71,6 +71,10 @@ pub(super) fn read(
             }
         }
     };
+    // Lines end at line feeds, and an ending that came with one is taken off.
+    if header.contains('\r') {
+        return Err(FileProblem::CarriageReturns.of(file));
+    }
     let delimiter = match kind {
         Delimiter::Given(character) | Delimiter::Usual(character) => character,
         Delimiter::Guessed => guess_delimiter(&header),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, read};
+use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, describe, read};
 
 use crate::{fixture, names};
 
@@ -186,4 +186,72 @@ fn sheets_and_structures() {
         let options = columns(&["run.u"], &["run.y"]);
         assert_eq!(read(&[fixture(name)], &options).expect("reads").samples(), 4);
     }
+}
+
+#[test]
+fn line_ends_of_long_ago_are_named() {
+    let refused = parse("a.csv", "u,y\r1,2\r3,4\r", &ReadOptions::default()).expect_err("one line");
+    assert_eq!(
+        refused,
+        "a.csv: lines end with carriage returns alone: save the file with the line ends of Unix or Windows"
+    );
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_told() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let write = |name: &str, first: f64| {
+        let path = folder.path().join(name);
+        let rows = (0..30).map(|k| format!("{},{}\n", f64::from(k), first + f64::from(k * k)));
+        fs::write(&path, format!("u,y\n{}", rows.collect::<String>())).expect("writes");
+        path
+    };
+    let (a, copy, other) = (write("a.csv", 0.0), write("copy.csv", 0.0), write("other.csv", 1.0));
+    let told = |files: &[&std::path::PathBuf]| -> Vec<String> {
+        let dataset = read(files, &ReadOptions::default()).expect("reads");
+        dataset.warnings().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(told(&[&a, &other]), [""; 0]);
+    let twice = told(&[&a, &other, &copy]);
+    assert!(
+        twice.len() == 1 && twice[0].starts_with("experiment 'copy' holds the same samples as 'a': they count twice"),
+        "{twice:?}"
+    );
+    assert!(told(&[&a, &a, &copy])[0].contains(", and 1 more experiment repeat others"));
+}
+
+/// Loggers write numbers such as -9999 where they have none.
+#[test]
+fn marks_of_missing_samples_are_told() {
+    let text = |mark: &str| {
+        let cell = |k: u32| match k {
+            70 | 71 | 200 if !mark.is_empty() => mark.to_owned(),
+            _ => (0.3 * f64::from(k)).sin().to_string(),
+        };
+        let rows = (0..300).map(|k| format!("{},{}\n", (0.2 * f64::from(k)).cos(), cell(k)));
+        format!("u,y\n{}", rows.collect::<String>())
+    };
+    let told = |mark: &str| -> Vec<String> {
+        let summary = describe(&ok("a.csv", text(mark), &ReadOptions::default()));
+        summary.warnings.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(told(""), [""; 0]);
+    assert_eq!(
+        told("-9999"),
+        [
+            "channel 'y' is -9999, 10 standard deviations from its mean, or nearly so in 3 samples: spikes, or a mark for missing ones?"
+        ]
+    );
+}
+
+#[test]
+fn names_beyond_all_measure_do_not_fill_the_screen() {
+    let text = format!("u,{}\n1,2\n", "ü".repeat(200_000));
+    let refused = parse("a.csv", text, &ReadOptions::default()).expect_err("no output");
+    let cut = format!("the columns are u, {}…;", "ü".repeat(60));
+    assert!(
+        refused.contains(&cut) && refused.len() < 1000,
+        "{} bytes",
+        refused.len()
+    );
 }

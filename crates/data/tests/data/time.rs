@@ -264,3 +264,47 @@ fn options_and_the_column_must_agree() {
     let told = parse(&text.replace("\n2,", "\nnoon,"), &ReadOptions::default()).expect("reads without");
     assert!(told.sample_time().is_none() && told.warnings()[0].to_string().contains("is not used as the time"));
 }
+
+/// A record that runs backwards would give a model of another system.
+#[test]
+fn times_that_fall_from_first_to_last_are_refused() {
+    let falling: Vec<f64> = even(20, 1.0).into_iter().rev().collect();
+    for options in [ReadOptions::default(), split(), resample(1.0)] {
+        let refused = parse(&record(&falling), &options).expect_err("backwards");
+        assert!(
+            refused.contains("line 3, time column 'time': -1 s after the sample before"),
+            "{refused}"
+        );
+    }
+    let passed_over = ReadOptions {
+        time: Some(String::new()),
+        ..ReadOptions::default()
+    };
+    assert_eq!(parse(&record(&falling), &passed_over).expect("reads").samples(), 20);
+}
+
+#[test]
+fn a_time_that_stands_still_is_told() {
+    let dataset = parse(&record(&[7.0; 12]), &ReadOptions::default()).expect("reads");
+    assert_eq!((dataset.sample_time(), dataset.samples()), (None, 12));
+    let told = dataset.warnings()[0].to_string();
+    assert!(
+        told.ends_with("column 'time' is not used as the time: it is the same in all rows"),
+        "{told}"
+    );
+}
+
+/// Milliseconds since 1970, read as seconds, would make every time constant a thousand times too long.
+#[test]
+fn times_of_the_far_future_are_doubted() {
+    let since_1970: Vec<f64> = even(12, 100.0).iter().map(|time| 1.7e12 + time).collect();
+    let dataset = parse(&record(&since_1970), &ReadOptions::default()).expect("reads");
+    let told = dataset.warnings()[0].to_string();
+    assert!(
+        told.contains("one sample every 100 s: if these are milliseconds, name the column 'time [ms]'"),
+        "{told}"
+    );
+    let named = record(&since_1970).replacen("time", "time [ms]", 1);
+    let dataset = parse(&named, &ReadOptions::default()).expect("reads");
+    assert_eq!((dataset.sample_time(), dataset.warnings().len()), (Some(0.1), 0));
+}
