@@ -326,6 +326,14 @@ impl From<ModelError> for Failure {
             ModelError::SampleTime { expected, .. } => {
                 Self::input(error).with_hint(format!("--resample {expected} brings the data to the model's step"))
             }
+            ModelError::Unit {
+                ref channel,
+                ref expected,
+                ..
+            } => {
+                let hint = format!("if its samples are in {expected} after all, say so with --unit '{channel}={expected}'");
+                Self::input(error).with_hint(hint)
+            }
             ModelError::Channels { .. }
             | ModelError::Format { .. }
             | ModelError::NotStepwise { .. }
@@ -336,6 +344,9 @@ impl From<ModelError> for Failure {
                 "models that this version fits with the preset auto or with --calibrate store bands from 10 to 99 %: fit it again",
             ),
             ModelError::NoSuchLevel { .. } => Self::input(error),
+            ModelError::NoLightBand { .. } => Self::input(error).with_hint(
+                "models that this version fits with the preset auto store one: fit it again, or leave out --band light",
+            ),
             ModelError::OutOfRange { .. } => {
                 Self::input(error).with_hint("remove the sample, or mark it as missing and split the record there")
             }

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use intervalid_files::{OwnedFolder, replace_file, sweep, temporary_file};
+use intervalid_files::{FolderError, MANIFEST, Manifest, OwnedFolder, replace_file, settle, sweep, temporary_file};
+use intervalid_study::DATABASE;
 
 use crate::error::{Failure, MAKE_ROOM};
 
@@ -66,6 +67,7 @@ impl OutFolder {
 
     /// Writes a whole file, then gives it its name, replacing an older one.
     pub(crate) fn write(&self, name: impl AsRef<OsStr>, content: &[u8]) -> Result<(), Failure> {
+        finish_left(here(&self.path))?;
         let path = self.path.join(name.as_ref());
         replace_file(&path, content).map_err(|error| {
             self.abandon();
@@ -137,6 +139,59 @@ pub(crate) fn refuse_replacing<'a>(
     }
 }
 
+/// Two options of one command must not name the same file: what is written last would be all that is left.
+pub(crate) fn refuse_same(options: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    let named = options.iter().filter_map(|(option, path)| Some((option, (*path)?)));
+    let mut places: Vec<(&str, PathBuf)> = Vec::new();
+    for (option, path) in named {
+        // Devices may take as much as is written to them.
+        if path.exists() && !path.is_file() {
+            continue;
+        }
+        let place = place_of(path);
+        if let Some((other, _)) = places.iter().find(|(_, earlier)| *earlier == place) {
+            let found = anyhow!("{other} and {option} both name {}", path.display());
+            return Err(Failure::input(found).with_hint(format!("name another place with {option}")));
+        }
+        places.push((option, place));
+    }
+    Ok(())
+}
+
+/// Where a file is or will be, whatever leads there.
+fn place_of(path: &Path) -> PathBuf {
+    let future = || {
+        let folder = here(path.parent()?).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    path.canonicalize()
+        .ok()
+        .or_else(future)
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// Refuses a file that belongs together with others: one that a fit wrote, or the database of a study.
+fn refuse_part_of_results(option: &str, path: &Path) -> Result<(), Failure> {
+    let place = place_of(path);
+    let (Some(name), Some(folder)) = (place.file_name().and_then(OsStr::to_str), place.parent()) else {
+        return Ok(());
+    };
+    if !place.is_file() {
+        return Ok(());
+    }
+    let owner = match name {
+        DATABASE => "the database of a study",
+        MANIFEST => "the list of the files of a fit",
+        // A list that cannot be read protects nothing; whoever reads the folder says so.
+        _ => match Manifest::read(folder) {
+            Ok(Some(manifest)) if manifest.names().any(|listed| listed == name) => "one of the files of a fit",
+            _ => return Ok(()),
+        },
+    };
+    let found = anyhow!("{option} {}: would replace {owner}", path.display());
+    Err(Failure::input(found).with_hint(format!("name another place with {option}")))
+}
+
 /// One file that a user named.
 #[derive(Debug)]
 pub(crate) enum OutFile {
@@ -147,14 +202,25 @@ pub(crate) enum OutFile {
 }
 
 impl OutFile {
-    /// Checks that the file can be written; `option` is what the user named it with.
+    /// Checks that the file can be written, and is none of the files of a fit or a study; `option` is what the user named it with.
     pub(crate) fn open(path: &Path, option: &str) -> Result<Self, Failure> {
+        refuse_part_of_results(option, path)?;
+        Self::open_own(path, option)
+    }
+
+    /// The same for a file that may be one of a fit, by a command that keeps its folder whole.
+    pub(crate) fn open_own(path: &Path, option: &str) -> Result<Self, Failure> {
         let label = format!("{option} {}", path.display());
         if path.is_dir() {
             return Err(Failure::input(anyhow!("{label}: this is a folder, expected a file")));
         }
         if path.exists() && !path.is_file() {
             return Ok(Self::Stream(path.to_owned()));
+        }
+        if path.is_symlink() && !path.exists() {
+            return Err(
+                Failure::input(anyhow!("{label}: this link leads nowhere")).with_hint("remove it, or name a file")
+            );
         }
         // A link stays one: what it points at is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -201,9 +267,10 @@ impl OutFile {
 pub(crate) fn write_together(places: &[OutFile], contents: &[&[u8]]) -> Result<(), Failure> {
     let names: Option<Vec<&str>> = places.iter().map(OutFile::text_name).collect();
     if let (Some(names), [OutFile::File { folder, .. }, _, ..]) = (names, places)
-        && places
-            .iter()
-            .all(|place| matches!(place, OutFile::File { folder: other, .. } if other.path == folder.path))
+        && places.iter().all(|place| {
+            // Of files that exist the folder is known by its full name, of others as the user named it.
+            matches!(place, OutFile::File { folder: other, .. } if place_of(here(&other.path)) == place_of(here(&folder.path)))
+        })
     {
         return folder.write_all(names.into_iter().zip(contents.iter().copied()));
     }
@@ -211,6 +278,16 @@ pub(crate) fn write_together(places: &[OutFile], contents: &[&[u8]]) -> Result<(
         place.write(content)?;
     }
     Ok(())
+}
+
+/// Finishes the switch that a killed process has left in a folder, if there is one: a file that is written beside it would be replaced by an
+/// older one when somebody else finishes it.
+fn finish_left(folder: &Path) -> Result<(), Failure> {
+    match settle(folder, &[]) {
+        // The list of a fit is a matter of those who read its files.
+        Err(FolderError::Damaged { .. }) => Ok(()),
+        settled => Ok(settled?),
+    }
 }
 
 /// The empty path that a bare name has for its folder, as one that can be opened.

@@ -3,6 +3,7 @@
 //! [`StepProgram`] describes what a step computes; each writer turns a plan into files. All give the numbers of
 //! [`Model::simulate`](intervalid_model::Model::simulate), up to rounding.
 
+mod band_choice;
 mod c;
 mod error;
 mod fmu;
@@ -11,6 +12,7 @@ mod state_space_plan;
 mod step_program;
 mod step_states;
 
+pub use band_choice::{BandChoice, Lightened, StepCost};
 pub use c::{CCode, COptions, CPrecision, Footprint, c_code, identifier};
 pub use error::{DeployError, Result};
 pub use fmu::{FmiVersion, FmuOptions, FmuPackage, fmu};

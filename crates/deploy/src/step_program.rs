@@ -6,6 +6,7 @@ use intervalid_model::{
     OnlineConstants, OutputRange, Precision, Role, SAMPLE_LIMIT, Scaling, Simulator, Spread, TrainingRegion,
 };
 
+use crate::band_choice::BandChoice;
 use crate::error::{DeployError, Result};
 use crate::state_space_plan::StateSpacePlan;
 
@@ -47,6 +48,8 @@ pub struct StepProgram {
     pub region: Option<TrainingRegion>,
     /// How the band of predictions a few samples after a correction differs from the free run's, if the model knows.
     pub horizons: Option<HorizonScales>,
+    /// Which band of the model it is.
+    pub band: BandChoice,
 }
 
 /// One input.
@@ -212,6 +215,7 @@ impl StepProgram {
             body,
             region: interface.region.clone(),
             horizons: interface.horizons.clone(),
+            band: BandChoice::Full,
         })
     }
 

@@ -60,6 +60,22 @@ pub enum ModelError {
         found: usize,
     },
 
+    /// A model meets data in other units.
+    #[error(
+        "the model takes '{}' in {}, the data have it in {}: convert it",
+        display_name(channel),
+        display_name(expected),
+        display_name(found)
+    )]
+    Unit {
+        /// Channel of the data.
+        channel: String,
+        /// Unit of the model's channel.
+        expected: String,
+        /// Unit of the data.
+        found: String,
+    },
+
     /// A model meets data that were sampled at another rate.
     #[error("the model was fitted on samples every {expected} s, the data have one every {found} s: resample them")]
     SampleTime {
@@ -150,6 +166,15 @@ pub enum ModelError {
     RunDiverged {
         /// The step, from 1.
         step: u64,
+    },
+
+    /// A mean of several models that stores no light band.
+    #[error(
+        "the model is the mean of {members} and stores no light band, expected one that the search calibrated for fewer members"
+    )]
+    NoLightBand {
+        /// How many they are.
+        members: usize,
     },
 
     /// A saved state that does not belong to the model, or is damaged.

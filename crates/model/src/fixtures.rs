@@ -192,6 +192,7 @@ impl Recipe {
                 calibration: None,
                 region: None,
                 horizons: None,
+                light: None,
                 output_ranges: Vec::new(),
                 preparation: Preparation::default(),
                 trend: None,

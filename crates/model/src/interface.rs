@@ -6,6 +6,7 @@ use intervalid_interval::Real;
 use crate::band::calibration::{Calibration, CoverageTarget, OnlineBand};
 use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
+use crate::band::light::LightBand;
 use crate::band::limits::OutputRange;
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
@@ -28,6 +29,8 @@ pub struct ModelInterface {
     pub region: Option<TrainingRegion>,
     /// How the band shrinks a few samples after a measurement, if that is known.
     pub horizons: Option<HorizonScales>,
+    /// Which members make a light model and how its band is scaled, of several members for which that is known.
+    pub light: Option<LightBand>,
     /// What each output cannot leave; empty where no limits are known.
     pub output_ranges: Vec<OutputRange>,
     /// What was done to the record it was fitted to, and is wanted of others.
@@ -54,6 +57,7 @@ impl ModelInterface {
             calibration: None,
             region: None,
             horizons: None,
+            light: None,
             output_ranges: Vec::new(),
             preparation: dataset.preparation().clone(),
             trend: None,
@@ -148,7 +152,7 @@ impl ModelInterface {
     /// New data in the model's units.
     ///
     /// # Errors
-    /// [`ModelError::Channels`] if the data have other numbers of channels, [`ModelError::SampleTime`] if their times say that they
+    /// [`ModelError::Channels`] if the data have other numbers of channels, [`ModelError::Unit`] if they say that they are in other units, [`ModelError::SampleTime`] if their times say that they
     /// were sampled at another rate, [`ModelError::Preparation`] if they were not prepared as the model's own.
     pub fn scale<T: Real>(&self, dataset: &Dataset) -> Result<Scaled<T>> {
         self.check_channels(dataset)?;
@@ -164,8 +168,26 @@ impl ModelInterface {
                 return Err(ModelError::Channels { what, expected, found });
             }
         }
+        self.check_units(dataset)?;
         self.check_preparation(dataset)?;
         self.check_sample_time(dataset)
+    }
+
+    /// Refuses data that say they are in other units: a factor of a thousand may leave everything else looking right.
+    fn check_units(&self, dataset: &Dataset) -> Result<()> {
+        let own = self.inputs.iter().chain(&self.outputs);
+        for (channel, other) in own.zip(dataset.inputs().iter().chain(dataset.outputs())) {
+            if let (Some(expected), Some(found)) = (&channel.unit, &other.unit)
+                && expected != found
+            {
+                return Err(ModelError::Unit {
+                    channel: other.name.clone(),
+                    expected: expected.clone(),
+                    found: found.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses data whose time column says that they were sampled at another rate. A sample time that somebody merely gave is a

@@ -38,11 +38,13 @@ mod train;
 pub use intervalid_data::DIVERGED;
 
 pub use band::calibration::{
-    BandQuality, BlockScores, Calibration, CoverageTarget, LEVEL_REACH, LevelScaling, OnlineBand, OnlineConstants,
-    OnlineMemory, Recalibrated, Renewal, Scaling, calibrate, online_bands, quantile, standard_error,
+    AheadScores, BandQuality, BlockScores, Calibration, CoverageTarget, LEVEL_REACH, LevelScaling, OnlineBand,
+    OnlineConstants, OnlineMemory, Recalibrated, Renewal, Scaling, calibrate, horizon_scales, online_bands, quantile,
+    standard_error,
 };
 pub use band::extrapolation::TrainingRegion;
 pub use band::horizon::HorizonScales;
+pub use band::light::LightBand;
 pub use band::limits::OutputRange;
 pub use band::metrics::{
     Aligned, CWC_ETA, Evaluation, HorizonCoverage, Metrics, ROLLING_WINDOW, RollingCoverage, align,

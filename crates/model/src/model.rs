@@ -6,6 +6,7 @@ use intervalid_data::{ArxModel, Dataset, Lags, Normaliser, Part, Split, replace_
 
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::horizon::HorizonScales;
+use crate::band::light::LightBand;
 use crate::band::limits::{OutputRange, check_ranges, limit};
 use crate::band::prediction::Band;
 use crate::config::{FitConfig, share};
@@ -325,8 +326,9 @@ impl Model {
                 .map_err(|reason| ModelError::option("calibration", reason, "one sound scaling per output"))?;
         }
         self.interface.calibration = calibration;
-        // They are relative to the band as it was scaled before.
+        // They are relative to the band as it was scaled before; a light band stands beside the one it was found with.
         self.interface.horizons = None;
+        self.interface.light = None;
         Ok(self)
     }
 
@@ -359,6 +361,10 @@ impl Model {
 
     pub(crate) fn set_horizons(&mut self, horizons: Option<HorizonScales>) {
         self.interface.horizons = horizons;
+    }
+
+    pub(crate) fn set_light(&mut self, light: Option<LightBand>) {
+        self.interface.light = light;
     }
 
     /// The same model with a band for another coverage, where that needs no training: a calibrated model from the scales it stores
@@ -404,6 +410,13 @@ impl Model {
             }
         }
         model.interface.calibration = found;
+        // Both were looked at at the same levels.
+        model.interface.light = model.interface.light.and_then(|light| {
+            Some(LightBand {
+                calibration: light.calibration.at(coverage)?,
+                ..light
+            })
+        });
         Ok(model)
     }
 

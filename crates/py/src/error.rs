@@ -44,6 +44,7 @@ fn class_of_data(error: &DataError) -> &'static str {
         | DataError::Preparation { .. }
         | DataError::ParseClipSpikes { .. }
         | DataError::PreparedTwice
+        | DataError::TestIsLearnt { .. }
         | DataError::ParseMissingPolicy { .. } => "OptionError",
         DataError::File(error) => class_of_file(&error.problem),
         DataError::NoDataDirectory { .. } => "DataFileAccessError",
@@ -67,8 +68,14 @@ fn class_of_file(problem: &FileProblem) -> &'static str {
 fn class_of_model(error: &ModelError) -> &'static str {
     match error {
         ModelError::Data(error) => class_of_data(error),
-        ModelError::Option { .. } | ModelError::LagsTooLong { .. } | ModelError::NoSuchLevel { .. } => "OptionError",
-        ModelError::Channels { .. } | ModelError::SampleTime { .. } | ModelError::Preparation { .. } => "ChannelsError",
+        ModelError::Option { .. }
+        | ModelError::LagsTooLong { .. }
+        | ModelError::NoSuchLevel { .. }
+        | ModelError::NoLightBand { .. } => "OptionError",
+        ModelError::Channels { .. }
+        | ModelError::Unit { .. }
+        | ModelError::SampleTime { .. }
+        | ModelError::Preparation { .. } => "ChannelsError",
         ModelError::Length { .. } => "ShapeError",
         ModelError::NotFinite { .. } => "NonFiniteError",
         ModelError::OutOfRange { .. } => "OutOfRangeError",

@@ -60,6 +60,11 @@ impl Model {
         Ok(self.model.at_coverage(coverage).map_err(error::model)?.into())
     }
 
+    /// Few of its members, with a band that was sized for these.
+    fn light(&self) -> PyResult<Self> {
+        Ok(self.model.light().map_err(error::model)?.into())
+    }
+
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.model.to_bytes().map_err(error::model)?;

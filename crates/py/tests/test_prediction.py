@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import pickle
 
 import numpy as np
@@ -187,3 +188,15 @@ def test_predictions_are_typed(dryer: iv.Record) -> None:
     assert isinstance(one, iv.Prediction) and [len(band) for band in several] == [200, 300]
     assert isinstance(a_row(one), iv.Sample) and len(a_stretch(one)) == 15
     assert isinstance(model.predict(list(u[500:]), y0=y[500:503]), iv.Prediction)
+
+
+def test_the_light_model_has_fewer_members_and_its_own_band(dryer: iv.Record, tmp_path: pathlib.Path) -> None:
+    record = dryer[:500]
+    full = iv.AutoModel(model="arx").fit(record)
+    light = full.light()
+    assert (full.model_.members, light.model_.members) == (6, 1)
+    bands = [model.predict(record) for model in (full, light)]
+    assert np.abs(bands[0].mean - bands[1].mean).max() < 0.5
+    assert not np.array_equal(bands[0].upper, bands[1].upper)
+    written = full.export(tmp_path / "light.c", band="light")
+    assert written["band"] == "light" and written["bands"]["light"]["members"] == 1

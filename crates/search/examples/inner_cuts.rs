@@ -7,22 +7,23 @@
 //! The first `--share` of each record (its training and validation parts; with `--from` what lies between the two) is cut again: the search sees the first 60 % of it (`--cut`)
 //! and is judged on the rest, by a free run; with `--cut 1` nothing is judged. Prints one row per record: root mean square errors in standard deviations of the
 //! samples that were searched on, the share inside the bands, offline and online, of each output, the mean interval score of the offline one in the
-//! same unit, the time, and the model; with `--table` the best candidates as well. The last line has the bands of all outputs together.
+//! same unit, the time, and the model; then the share inside the light band, its error against the full model's and its members, and the share inside the bands of predictions 1, 5, 20 and 100 samples ahead, the mean over outputs;
+//! with `--table` the best candidates as well. The last lines have the bands of all outputs together.
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Part, ReadOptions, Segment, Split, SplitFractions, read};
-use intervalid_model::{Band, Control, align};
+use intervalid_model::{Band, Control, Model, align};
 use intervalid_search::{SearchConfig, SearchOptions, search};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse()?;
     println!(
-        "| record | RMSE | of each output | held-out score | inside % | online % | interval score | candidates | s | model |"
+        "| record | RMSE | of each output | held-out score | inside % | online % | interval score | candidates | s | model | light % | its RMSE / full | members | ahead % |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut all = Vec::new();
     for file in &arguments.files {
         let name = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".csv");
@@ -106,10 +107,20 @@ fn inner(dataset: &Dataset, arguments: &Arguments) -> Result<Split, Box<dyn Erro
     })
 }
 
+/// Horizons of predictions ahead.
+const AHEAD: [usize; 4] = [1, 5, 20, 100];
+
 /// Shares of an output inside its bands.
 struct Inside {
     offline: f64,
     online: f64,
+    light: f64,
+    /// Of the light model's error against the full one's.
+    light_error: f64,
+    /// At the horizons of [`AHEAD`].
+    ahead: [f64; 4],
+    /// The same with bands that the data of the fit sized.
+    ahead_in_sample: [f64; 4],
 }
 
 /// How often bands held, in words.
@@ -132,7 +143,29 @@ impl std::fmt::Display for Bands<'_> {
             distance(&|inside| inside.offline),
             share(&|inside| (inside.online - 0.9).abs() <= 0.03),
             distance(&|inside| inside.online),
-        )
+        )?;
+        let mean = |of: &dyn Fn(&Inside) -> f64| self.0.iter().map(of).sum::<f64>() / count;
+        write!(
+            f,
+            "\nlight: {:.0} % have 85 % or more inside, {:.1} points from 90, error {:.3} of the full model's",
+            share(&|inside| inside.light >= 0.85),
+            distance(&|inside| inside.light),
+            mean(&|inside| inside.light_error.ln()).exp(),
+        )?;
+        for (place, horizon) in AHEAD.iter().enumerate() {
+            write!(
+                f,
+                "\n{horizon} ahead: mean {:.1} % inside, {:.0} % of outputs have 85 % or more, {:.1} points from 90; sized by the data of the \
+                 fit {:.1} %, {:.0} %, {:.1}",
+                100.0 * mean(&|inside| inside.ahead[place]),
+                share(&|inside| inside.ahead[place] >= 0.85),
+                distance(&|inside| inside.ahead[place]),
+                100.0 * mean(&|inside| inside.ahead_in_sample[place]),
+                share(&|inside| inside.ahead_in_sample[place] >= 0.85),
+                distance(&|inside| inside.ahead_in_sample[place]),
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -158,6 +191,20 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
         false => found.model.simulate(dataset, &split.test)?,
     };
     let online = found.model.online(dataset, &bands)?;
+    let light_model = found.model.light()?;
+    let of_test = |run: &dyn Fn() -> Result<Vec<Band>, intervalid_model::ModelError>| match split.test.is_empty() {
+        true => Ok(Vec::new()),
+        false => run(),
+    };
+    let light = of_test(&|| light_model.simulate(dataset, &split.test))?;
+    let fitted = split.train_and_validation();
+    let in_sample = found.model.clone().with_horizon_scales(None)?;
+    let in_sample = in_sample.with_horizons(dataset, &fitted)?;
+    let ahead = |model: &Model| -> Result<Vec<Vec<Band>>, Box<dyn Error>> {
+        let at = |horizon: usize| Ok(of_test(&|| model.predict_ahead(dataset, &split.test, horizon))?);
+        AHEAD.into_iter().map(at).collect()
+    };
+    let (ahead, ahead_in_sample) = (ahead(&found.model)?, ahead(&in_sample)?);
     let (mut squares, mut inside, mut scores) = (Vec::new(), Vec::new(), Vec::new());
     for (output, scale) in found.model.interface().normaliser.outputs.iter().enumerate() {
         let (mut sum, mut count) = (0.0, 0_usize);
@@ -179,9 +226,25 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
             Ok(hits.count() as f64 / count.max(1) as f64)
         };
         if count > 0 {
+            let error = |bands: &[Band]| -> Result<f64, Box<dyn Error>> {
+                let runs = align(dataset, bands, output)?;
+                let errors = runs.iter().flat_map(|run| run.target.iter().zip(run.centre));
+                Ok(errors.map(|(y, p)| (y - p).powi(2)).sum::<f64>().sqrt())
+            };
+            let shares = |of: &[Vec<Band>]| -> Result<[f64; 4], Box<dyn Error>> {
+                let mut shares = [0.0; 4];
+                for (to, bands) in shares.iter_mut().zip(of) {
+                    *to = share(bands)?;
+                }
+                Ok(shares)
+            };
             inside.push(Inside {
                 offline: share(&bands)?,
                 online: share(&online)?,
+                light: share(&light)?,
+                light_error: error(&light)? / error(&bands)?,
+                ahead: shares(&ahead)?,
+                ahead_in_sample: shares(&ahead_in_sample)?,
             });
             let misses = 2.0 / (1.0 - config.coverage);
             let mut score = 0.0;
@@ -203,8 +266,17 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
         shares.join(" ")
     };
     let chosen = &found.info.candidates[0];
+    let mean_of =
+        |place: usize| inside.iter().map(|inside| inside.ahead[place]).sum::<f64>() / inside.len().max(1) as f64;
+    let mean_ahead: Vec<String> = (0..AHEAD.len())
+        .map(|place| format!("{:.1}", 100.0 * mean_of(place)))
+        .collect();
+    let errors: Vec<String> = inside
+        .iter()
+        .map(|inside| format!("{:.3}", inside.light_error))
+        .collect();
     println!(
-        "| {name} | {rmse:.4} | {} | {:.4} | {} | {} | {} | {} | {seconds:.1} | {}, {} members, {} rounds, {} |",
+        "| {name} | {rmse:.4} | {} | {:.4} | {} | {} | {} | {} | {seconds:.1} | {}, {} members, {} rounds, {} | {} | {} | {} of {} | {} |",
         each.join(" "),
         chosen.score.unwrap_or(f64::NAN),
         shares(&|inside| inside.offline),
@@ -215,9 +287,17 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
         found.info.members,
         found.info.rounds,
         found.model.config().initial,
+        shares(&|inside| inside.light),
+        errors.join(" "),
+        light_model.members(),
+        found.model.members(),
+        mean_ahead.join(" "),
     );
     if arguments.table > 0 {
         println!("  {}; work {:.2e}", found.info.why, found.info.work);
+        for finding in &found.info.findings {
+            println!("  {}: {}", finding.kind.name(), finding.text);
+        }
         if let Some(warning) = &found.info.warning {
             println!("  warning: {warning}");
         }

@@ -7,7 +7,7 @@
 //! Every record is a noisy linear plant that stays as it is, or whose level wanders, gain falls or noise grows. The search sees the first
 //! 70 % of it and is judged on the rest, asked for 90 %. A row has, over all records of a kind, the mean share inside with twice its
 //! standard error, the share of records with 85 % or more inside, and the mean width against the narrowest constant band that would have
-//! held 90 % around the same predictions; offline, then online from the 100th sample on. Without `--model arx` the whole search runs, which
+//! held 90 % around the same predictions; offline, then online from the 100th sample on, with the light band, and 1, 5, 20 and 100 samples ahead. Without `--model arx` the whole search runs, which
 //! takes up to two minutes for each record.
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
 
@@ -88,7 +88,13 @@ struct Held {
     online: f64,
     /// Against the narrowest constant band.
     width: f64,
+    light: f64,
+    /// At the horizons of [`AHEAD`].
+    ahead: [f64; 4],
 }
+
+/// Horizons of predictions ahead.
+const AHEAD: [usize; 4] = [1, 5, 20, 100];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut records, mut samples, mut threads, mut model) = (100_u64, 1000_usize, 2_usize, None);
@@ -103,8 +109,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             other => return Err(format!("unknown option {other}").into()),
         }
     }
-    println!("| plant | inside, offline % | 85 % or more, of records | width against constant | inside, online % |");
-    println!("|---|---|---|---|---|");
+    println!(
+        "| plant | inside, offline % | 85 % or more, of records | width against constant | inside, online % | light % | 1 ahead | 5 | 20 | 100 |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for kind in Kind::ALL {
         let config = SearchConfig {
             coverage: COVERAGE,
@@ -118,12 +126,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (offline, online) = (of(|held| held.offline), of(|held| held.online));
         let kept = offline.iter().filter(|share| **share >= COVERAGE - 0.05).count();
         println!(
-            "| {} | {} | {:.0} % | {:.2} | {} |",
+            "| {} | {} | {:.0} % | {:.2} | {} | {} | {} | {} | {} | {} |",
             kind.name(),
             with_error(&offline),
             100.0 * kept as f64 / records.max(1) as f64,
             mean(&of(|held| held.width)),
             with_error(&online),
+            with_error(&of(|held| held.light)),
+            with_error(&of(|held| held.ahead[0])),
+            with_error(&of(|held| held.ahead[1])),
+            with_error(&of(|held| held.ahead[2])),
+            with_error(&of(|held| held.ahead[3])),
         );
     }
     Ok(())
@@ -153,7 +166,13 @@ fn judge(dataset: &Dataset, config: &SearchConfig, threads: usize) -> Result<Hel
         .zip(run.lower)
         .map(|(upper, lower)| upper - lower)
         .collect();
+    let mut ahead = [0.0; 4];
+    for (share, horizon) in ahead.iter_mut().zip(AHEAD) {
+        *share = inside(&model.predict_ahead(dataset, &split.test, horizon)?, 0)?;
+    }
     Ok(Held {
+        light: inside(&model.light()?.simulate(dataset, &split.test)?, 0)?,
+        ahead,
         offline: inside(&bands, 0)?,
         online: inside(&online, SETTLING)?,
         width: mean(&widths) / (2.0 * quantile(errors, COVERAGE)),

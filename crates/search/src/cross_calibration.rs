@@ -1,8 +1,11 @@
 //! Blockwise calibration of a model whose settings were given, not searched.
 
 use intervalid_data::{Dataset, Part, Segment, Split};
-use intervalid_model::{BlockScores, Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, calibrate};
+use intervalid_model::{
+    BlockScores, Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, calibrate, horizon_scales,
+};
 
+use crate::ahead::held_out_ahead;
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
 use crate::parallel::map_parallel;
@@ -31,7 +34,7 @@ pub fn calibrate_on_blocks(
     };
     let numbers: Vec<usize> = (0..folds.folds.len()).collect();
     let outputs = dataset.outputs().len();
-    let fitted = map_parallel(&numbers, threads, |&fold| -> Result<Vec<BlockScores>> {
+    let fitted = map_parallel(&numbers, threads, |&fold| -> Result<(Vec<BlockScores>, Model)> {
         let choosing = folds.choosing(Some(fold));
         let blind = Split {
             train: without(&folds.folds[fold].rest, &choosing),
@@ -54,20 +57,27 @@ pub fn calibrate_on_blocks(
         let (blind, _) = fitted?;
         let runs = folds.approaches(fold).into_iter().map(|(run, _)| run).collect();
         let bands = blind.simulate(dataset, &Part::from_segments(runs))?;
-        (0..outputs).map(|output| folds.scores(fold, &bands, output)).collect()
+        let scores = (0..outputs).map(|output| folds.scores(fold, &bands, output));
+        Ok((scores.collect::<Result<_>>()?, blind))
     });
     let (mut blocks, mut cuts) = (vec![Vec::new(); outputs], vec![Vec::new(); outputs]);
-    for (fold, scores) in fitted.into_iter().enumerate() {
+    let mut blind = Vec::new();
+    for (fold, found) in fitted.into_iter().enumerate() {
         let of_kind = if fold < folds.blocks { &mut blocks } else { &mut cuts };
-        for (stretches, scores) in of_kind.iter_mut().zip(scores?) {
+        let (scores, model) = found?;
+        for (stretches, scores) in of_kind.iter_mut().zip(scores) {
             stretches.push(scores);
         }
+        blind.push(Some(model));
     }
+    let ahead = held_out_ahead(&folds, &blind, threads)?;
     let interface = model.interface();
     let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
     let calibration = calibrate((&blocks, &cuts), &floors, target, model.members());
+    let horizons = horizon_scales((&blocks, &cuts), &ahead, &floors, target.share);
     Ok(model
         .calibrated(Some(calibration))?
+        .with_horizon_scales(horizons)?
         .with_region(dataset, &split.train)?)
 }
 

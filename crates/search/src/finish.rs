@@ -2,18 +2,20 @@
 
 use intervalid_data::{Dataset, Part, Split, WindowConfig};
 use intervalid_model::{
-    Band, BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface, ModelKind,
-    Schedule, Spread, align, calibrate, fit_margins, initial_margins, mean_band, quantile,
+    AheadScores, Band, BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface,
+    ModelKind, Schedule, Spread, align, calibrate, fit_margins, horizon_scales, initial_margins, mean_band, quantile,
 };
 
+use crate::ahead::held_out_ahead;
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::cross_calibration::without;
 use crate::error::{Result, SearchError};
-use crate::folds::{BLOCKS, Folds, piece};
+use crate::folds::Folds;
+use crate::light::{Joined, compared, kept_recipes, with_light};
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::parallel::map_parallel;
-use crate::score::shaped_score;
+use crate::sizing::{blocks_and_cuts, sized};
 
 /// Linear models of everything and without each block, averaged; the band comes from what models of divisions had not seen.
 pub(crate) fn finish_linear(
@@ -39,8 +41,10 @@ pub(crate) fn finish_linear(
     let interface = ModelInterface::new(folds.dataset, folds.normaliser.clone());
     let outputs = folds.dataset.outputs().len();
     let mut scores = vec![Vec::new(); outputs];
+    let mut blind = Vec::new();
     for (fold, found) in fitted.enumerate() {
         let (narx, errors) = found?;
+        blind.push(errors.is_some().then(|| narx.to_arx()));
         if fold < folds.blocks && errors.is_some() {
             members.push(narx.to_arx());
         }
@@ -68,24 +72,31 @@ pub(crate) fn finish_linear(
     let (blocks, cuts) = blocks_and_cuts(folds, &scores);
     let calibration = calibrate((&blocks, &cuts), &floors, config.target(), members.len());
     let settings = config.fit_config(ModelKind::Arx, chosen.lags, config.initial());
-    let model = Model::from_arx(folds.dataset, interface.normaliser, members, half_width, &settings);
-    let model = model.calibrated(Some(calibration.clone()))?;
-    Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
-}
-
-/// Scores `[output][division]` as those of blocks and of cuts; of a long record, which has one cut, as those of its pieces.
-fn blocks_and_cuts(folds: &Folds<'_>, scores: &[Vec<BlockScores>]) -> (Vec<Vec<BlockScores>>, Vec<Vec<BlockScores>>) {
-    let split = |scores: &Vec<BlockScores>| match folds.is_long() {
-        true => (scores.iter().flat_map(pieces).collect(), Vec::new()),
-        false => (scores[..folds.blocks].to_vec(), scores[folds.blocks..].to_vec()),
+    let several = members.len() > 1;
+    let of = |members| {
+        let normaliser = interface.normaliser.clone();
+        Model::from_arx(folds.dataset, normaliser, members, half_width.clone(), &settings)
     };
-    scores.iter().map(split).unzip()
+    let blind: Vec<Option<Model>> = blind.into_iter().map(|arx| Some(of(vec![arx?]))).collect();
+    let ahead = held_out_ahead(folds, &blind, budget.threads)?;
+    let horizons = horizon_scales((&blocks, &cuts), &ahead, &floors, config.coverage);
+    let mut model = of(members)
+        .calibrated(Some(calibration.clone()))?
+        .with_horizon_scales(horizons)?;
+    if several {
+        // The held-out errors are those of single models already: what sizes the band of the first alone.
+        let light = calibrate((&blocks, &cuts), &floors, config.target(), 1);
+        model = model.with_light(vec![0], light, folds.dataset, &compared(folds))?;
+    }
+    Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
 }
 
 /// A network of the final model, or one that only calibrates it.
 pub(crate) struct Member {
     /// The division it has not seen; none of everything.
     pub(crate) fold: Option<usize>,
+    /// Which of the recipes that are averaged it is of.
+    pub(crate) recipe: usize,
     pub(crate) theta: Vec<f64>,
     /// Whether it is part of the final model.
     pub(crate) joins: bool,
@@ -100,16 +111,33 @@ pub(crate) struct Plan {
     pub(crate) members: Vec<Member>,
 }
 
+/// A network with margins.
+struct Trained {
+    fold: Option<usize>,
+    recipe: usize,
+    joins: bool,
+    model: Model,
+}
+
 /// Networks with margins, and what those that had not seen a division say about it.
-pub(crate) struct Networks {
-    members: Vec<(Option<usize>, bool, Model)>,
+pub(crate) struct Networks<'a> {
+    /// The divisions that they have not seen.
+    folds: &'a Folds<'a>,
+    members: Vec<Trained>,
     /// What each division's say, `[output][division]`.
     scores: Vec<Vec<BlockScores>>,
+    /// The same some samples ahead.
+    ahead: Vec<AheadScores>,
 }
 
 impl Plan {
     /// Trains margins around every network.
-    pub(crate) fn train(&self, folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> Result<Networks> {
+    pub(crate) fn train<'a>(
+        &self,
+        folds: &'a Folds<'a>,
+        config: &SearchConfig,
+        budget: &Budget<'_>,
+    ) -> Result<Networks<'a>> {
         let trained = map_parallel(&self.members, budget.threads, |member| {
             let key = || {
                 format!(
@@ -134,10 +162,31 @@ impl Plan {
         budget.check()?;
         let mut members = Vec::new();
         for (member, model) in self.members.iter().zip(trained) {
-            members.push((member.fold, member.joins, model?));
+            members.push(Trained {
+                fold: member.fold,
+                recipe: member.recipe,
+                joins: member.joins,
+                model: model?,
+            });
         }
-        let scores = held_out_bands(folds, &members, config.coverage)?;
-        Ok(Networks { members, scores })
+        let all: Vec<&Trained> = members.iter().collect();
+        let scores = held_out_bands(folds, &all, Spread::of_coverage(config.coverage))?;
+        let blind = (0..folds.folds.len()).map(|fold| {
+            let of_fold = all.iter().filter(|member| member.fold == Some(fold));
+            let of_fold: Vec<Model> = of_fold.map(|member| member.model.clone()).collect();
+            match of_fold.is_empty() {
+                true => Ok(None),
+                false => Ok(Some(Model::ensemble(of_fold)?)),
+            }
+        });
+        let blind = blind.collect::<Result<Vec<Option<Model>>>>()?;
+        let ahead = held_out_ahead(folds, &blind, budget.threads)?;
+        Ok(Networks {
+            folds,
+            members,
+            scores,
+            ahead,
+        })
     }
 
     /// Multiplications that training margins takes, of one thread.
@@ -147,14 +196,14 @@ impl Plan {
     }
 }
 
-impl Networks {
+impl Networks<'_> {
     /// Root mean square error on what the first `divisions` hold out, of networks that had not seen it, in standard deviations.
     pub(crate) fn held_out(&self, divisions: usize) -> f64 {
         let (mut squares, mut count) = (0.0, 0_usize);
         for (scores, scale) in self
             .scores
             .iter()
-            .zip(&self.members[0].2.interface().normaliser.outputs)
+            .zip(&self.members[0].model.interface().normaliser.outputs)
         {
             for error in scores.iter().take(divisions).flat_map(|scores| &scores.error) {
                 squares += (error / scale.std).powi(2);
@@ -166,34 +215,54 @@ impl Networks {
 
     /// Whether there are both members that saw everything and members that did not.
     pub(crate) fn is_mixed(&self) -> bool {
-        let joins =
-            |is_of: fn(&Option<usize>) -> bool| self.members.iter().any(|(fold, joins, _)| *joins && is_of(fold));
+        let joins = |is_of: fn(&Option<usize>) -> bool| {
+            let mut members = self.members.iter();
+            members.any(|member| member.joins && is_of(&member.fold))
+        };
         joins(Option::is_none) && joins(Option::is_some)
     }
 
     /// The mean of the members as one model with a scaled band; `of_folds_only` leaves out those that saw everything.
-    pub(crate) fn assemble(
-        &self,
-        folds: &Folds<'_>,
-        config: &SearchConfig,
-        of_folds_only: bool,
-    ) -> Result<(Model, Calibration)> {
-        let joining = self
-            .members
-            .iter()
-            .filter(|(fold, joins, _)| *joins && (fold.is_some() || !of_folds_only));
+    pub(crate) fn assemble(&self, config: &SearchConfig, of_folds_only: bool) -> Result<(Model, Calibration)> {
+        let folds = self.folds;
+        let joining = || {
+            let members = self.members.iter();
+            members.filter(|member| member.joins && (member.fold.is_some() || !of_folds_only))
+        };
         // One configuration for all, the first one's: what the others were started from is in their parameters.
-        let model = Model::ensemble(joining.map(|(_, _, model)| model.clone()).collect())?;
-        let interface = model.interface();
-        let (blocks, cuts) = blocks_and_cuts(folds, &self.scores);
-        let floors: Vec<f64> = blocks
-            .iter()
-            .enumerate()
-            .map(|(output, blocks)| best_floor(blocks, interface.least_half_width(output), config.coverage))
-            .collect();
-        let calibration = calibrate((&blocks, &cuts), &floors, config.target(), model.members());
-        let model = model.calibrated(Some(calibration.clone()))?;
+        let model = Model::ensemble(joining().map(|member| member.model.clone()).collect())?;
+        let scores = blocks_and_cuts(folds, &self.scores);
+        let calibration = sized(&model, &scores, config, model.members());
+        let floors: Vec<f64> = calibration.outputs.iter().map(|scaling| scaling.floor).collect();
+        let horizons = horizon_scales((&scores.0, &scores.1), &self.ahead, &floors, config.coverage);
+        let mut model = model
+            .calibrated(Some(calibration.clone()))?
+            .with_horizon_scales(horizons)?;
+        if model.members() > 1 {
+            let joined: Vec<Joined<'_>> = joining()
+                .map(|member| Joined {
+                    model: &member.model,
+                    recipe: member.recipe,
+                    saw_everything: member.fold.is_none(),
+                })
+                .collect();
+            let light = self.sized_light(&model, &kept_recipes(&joined), config)?;
+            model = with_light(model, &joined, light, folds)?;
+        }
         Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+    }
+
+    /// The calibration of one member of each of these recipes: by members that had not seen a division, as few and without regard to their
+    /// disagreement.
+    fn sized_light(&self, model: &Model, recipes: &[usize], config: &SearchConfig) -> Result<Calibration> {
+        let is_of = |member: &&Trained| recipes.contains(&member.recipe);
+        let few: Vec<&Trained> = self.members.iter().filter(is_of).collect();
+        let alone = Spread {
+            factor: 0.0,
+            floor: 0.0,
+        };
+        let scores = held_out_bands(self.folds, &few, alone)?;
+        Ok(sized(model, &blocks_and_cuts(self.folds, &scores), config, 1))
     }
 }
 
@@ -278,24 +347,22 @@ fn width_and_error(model: &Model, dataset: &Dataset, split: &Split) -> Result<(f
 
 /// Bands of what divisions hold out, each the mean of the networks that had not seen it, `[output][division]`; nothing of a division
 /// without networks.
-fn held_out_bands(
-    folds: &Folds<'_>,
-    members: &[(Option<usize>, bool, Model)],
-    coverage: f64,
-) -> Result<Vec<Vec<BlockScores>>> {
+fn held_out_bands(folds: &Folds<'_>, members: &[&Trained], spread: Spread) -> Result<Vec<Vec<BlockScores>>> {
     let outputs = folds.dataset.outputs().len();
-    let spreads = vec![Spread::of_coverage(coverage); outputs];
+    let spreads = vec![spread; outputs];
     let mut found = vec![Vec::new(); outputs];
     for fold in 0..folds.folds.len() {
-        let blind = members.iter().filter(|(of, ..)| *of == Some(fold));
+        let blind = members.iter().filter(|member| member.fold == Some(fold));
         // Models that start from history have it before a block, and were judged so.
-        let starts_from_history = blind.clone().any(|(.., model)| model.config().initial.looks_back() > 0);
+        let starts_from_history = blind
+            .clone()
+            .any(|member| member.model.config().initial.looks_back() > 0);
         let part = match starts_from_history {
             true => folds.historic_runs(fold),
             false => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
         };
         let runs = blind
-            .map(|(.., member)| member.simulate(folds.dataset, &part))
+            .map(|member| member.model.simulate(folds.dataset, &part))
             .collect::<Result<Vec<Vec<Band>>, ModelError>>()?;
         let count = runs.first().map_or(0, Vec::len);
         let bands: Vec<Band> = (0..count)
@@ -306,30 +373,4 @@ fn held_out_bands(
         }
     }
     Ok(found)
-}
-
-/// One run's scores as those of several blocks.
-fn pieces(scores: &BlockScores) -> Vec<BlockScores> {
-    (0..BLOCKS)
-        .map(|index| {
-            let range = piece(0..scores.error.len(), index);
-            BlockScores {
-                error: scores.error[range.clone()].to_vec(),
-                below: scores.below[range.clone()].to_vec(),
-                above: scores.above[range].to_vec(),
-            }
-        })
-        .collect()
-}
-
-/// How much of the margins' shape to believe: floors up to twice the median half-width are tried, the largest of which is
-/// nearly a band of constant width.
-fn best_floor(blocks: &[BlockScores], least: f64, coverage: f64) -> f64 {
-    let halves = blocks.iter().flat_map(|block| block.below.iter().zip(&block.above));
-    let median = quantile(halves.map(|(below, above)| 0.5 * (below + above)).collect(), 0.5);
-    let floors = [2.0, 1.0, 0.5, 0.0].map(|share| (share * median).max(least));
-    let score = |floor: f64| shaped_score(blocks, floor, coverage);
-    // The first of equals is the plainest band.
-    let best = floors.into_iter().min_by(|&a, &b| score(a).total_cmp(&score(b)));
-    best.unwrap_or(least)
 }

@@ -145,14 +145,19 @@ impl<'a> Folds<'a> {
         more
     }
 
-    /// The same record as if it ended after so many samples of each segment, in the same units; of a short record itself.
-    pub(crate) fn beginning(&self, samples: usize) -> Self {
+    /// The beginning of every segment, so many samples together; of a short record everything.
+    pub(crate) fn shortened(&self, samples: usize) -> Part {
         let share = (samples as f64 / self.all.samples().max(1) as f64).min(1.0);
         let shorten = |segment: &Segment| Segment {
             end: segment.start + (segment.len() as f64 * share).round() as usize,
             ..*segment
         };
-        let all = Part::from_segments(self.all.segments().iter().map(shorten).collect());
+        Part::from_segments(self.all.segments().iter().map(shorten).collect())
+    }
+
+    /// The same record as if it ended after so many samples, in the same units; of a short record itself.
+    pub(crate) fn beginning(&self, samples: usize) -> Self {
+        let all = self.shortened(samples);
         Self {
             dataset: self.dataset,
             folds: vec![JUDGING.fold(&all)],

@@ -30,6 +30,7 @@
 //! # Ok::<(), intervalid_search::SearchError>(())
 //! ```
 
+mod ahead;
 mod budget;
 mod choice;
 mod config;
@@ -43,6 +44,7 @@ mod folds;
 mod hidden_states;
 mod info;
 mod journal;
+mod light;
 mod linear;
 mod networks;
 mod output_error;
@@ -54,6 +56,7 @@ mod renew;
 mod rounds;
 mod score;
 mod search;
+mod sizing;
 pub mod state_space;
 mod table;
 

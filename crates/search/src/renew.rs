@@ -14,7 +14,7 @@ use crate::linear;
 use crate::output_error::Narx;
 use crate::state_space::{Shape, StateSpace};
 
-/// Members of a model with hidden states that are fitted to everything again: as many as a search has recipes in a pool.
+/// Members of a model with hidden states that are fitted to everything again; of several recipes, one of each at least.
 const MEMBERS: usize = 3;
 
 /// The same kind of model with the same structure, in the units it has, fitted to the training and validation parts by what the search fits such
@@ -79,14 +79,15 @@ fn hidden(model: &Model, folds: &Folds<'_>, config: &SearchConfig, budget: &Budg
     for starts in starts_of_recipes(&members) {
         let candidate = search.renewed(&starts, budget)?;
         let started = candidate.started.as_ref().ok_or(SearchError::NoStableLinearModel)?;
-        observed.extend(search.observed(&candidate, started, budget));
+        observed.push(search.observed(&candidate, started, budget));
         history = history.max(started.history);
         lags = Some(candidate.lags());
     }
     let lags = lags.ok_or(SearchError::NoStableLinearModel)?;
     let plan = hidden_plan(observed, lags, history, config)?;
-    let networks = plan.train(&folds.with_cuts(), config, budget)?;
-    Ok(networks.assemble(folds, config, false)?.0)
+    let folds = folds.with_cuts();
+    let networks = plan.train(&folds, config, budget)?;
+    Ok(networks.assemble(config, false)?.0)
 }
 
 /// Where each recipe of a model starts. Recipes of a pool share one shape, in which smaller ones have states and units that do nothing: what

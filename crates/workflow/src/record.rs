@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use intervalid_data::{
-    DataError, Dataset, KnownDataset, MissingPolicy, Part, Preparation, ReadOptions, Segment, Split, SplitFractions,
-    known_dataset, load,
+    DataError, Dataset, Experiment, KnownDataset, MissingPolicy, Part, Preparation, ReadOptions, Segment, Split,
+    SplitFractions, known_dataset, load,
 };
 use serde::Serialize;
 
@@ -159,12 +159,14 @@ impl RecordRequest {
         let files = self.files(dataset)?;
         let own = files[..self.data.len()].last().map_or(0, |file| file.end);
         let experiments = dataset.experiments();
+        let (learnt, tested) = experiments.split_at(own);
+        refuse_learnt(tested, learnt)?;
         let for_training = Dataset::new(
             dataset.name(),
             dataset.inputs().to_vec(),
             dataset.outputs().to_vec(),
             dataset.sample_time(),
-            experiments[..own].to_vec(),
+            learnt.to_vec(),
         )?;
         let whole = experiments.iter().enumerate().skip(own);
         let whole = whole.map(|(experiment, samples)| Segment {
@@ -213,6 +215,19 @@ impl RecordRequest {
         let split = self.split(&dataset)?;
         Ok((dataset, split))
     }
+}
+
+/// Refuses experiments to judge by that are learnt from under whatever name.
+pub(crate) fn refuse_learnt(tested: &[Experiment], learnt: &[Experiment]) -> Result<(), DataError> {
+    for test in tested {
+        if let Some(training) = learnt.iter().find(|training| training.has_samples_of(test)) {
+            return Err(DataError::TestIsLearnt {
+                test: test.name().to_owned(),
+                training: training.name().to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a data folder that does not exist.

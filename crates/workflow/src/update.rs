@@ -7,6 +7,7 @@ use intervalid_model::{Evaluation, Model, ModelError, TrainInfo, evaluate, refit
 use intervalid_search::{SearchOptions, renew};
 
 use crate::error::Result;
+use crate::record::refuse_learnt;
 use crate::train::{TrainOptions, Trained, Training};
 
 /// A model fitted once more, beside the old one.
@@ -73,8 +74,12 @@ pub fn update_split(dataset: &Dataset, new_from: usize) -> Split {
 /// validation part where that has samples enough.
 ///
 /// # Errors
-/// Those of [`renew`] and [`refit`]; if a part is too short.
+/// Those of [`renew`] and [`refit`]; if a part is too short, or a new experiment is an old one.
 pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainOptions<'_>) -> Result<Update> {
+    let (old, new) = dataset
+        .experiments()
+        .split_at(new_from.min(dataset.experiments().len()));
+    refuse_learnt(new, old)?;
     let split = update_split(dataset, new_from);
     for part in [&split.train, &split.validation, &split.test] {
         model.interface().check_part(dataset, part)?;

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::BandName;
+
 const EXAMPLES: &str = "\
 Examples:
   intervalid export dryer --to c --out dryer.c           C99: dryer.c and dryer.h, function dryer_step
   intervalid export dryer --to c --out step.c --precision double
   intervalid export dryer --to c --out step.c --jacobian  with exact derivatives, for model predictive control
   intervalid export dryer --to c --out step.c --monitor  with a watch: does the band still hold?
+  intervalid export dryer --to c --out step.c --band light   fewer members: less memory and time, a band sized for them
   intervalid export dryer --to onnx --out dryer.onnx     for onnxruntime: the step, how it starts, whole records
   intervalid export dryer --to fmu --out dryer.fmu       for Simulink, OpenModelica, fmpy
   intervalid export dryer --to fmu --out dryer.fmu --fmi 3 --no-binary
@@ -57,13 +60,16 @@ pub(crate) struct ExportArgs {
     /// What to make of it
     #[arg(long, value_name = "TARGET", value_enum)]
     pub(crate) to: Target,
-    /// File to write: NAME.c (and NAME.h beside it), NAME.onnx (and NAME_init.onnx, NAME_simulate.onnx) or NAME.fmu; NAME
+    /// File to write: NAME.c (and NAME.h beside it), NAME.onnx (and NAME_init.onnx, NAME_correct.onnx, NAME_simulate.onnx) or NAME.fmu; NAME
     /// names the code
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// Number type of C code or of ONNX graphs [default: that of the model]
     #[arg(long, value_name = "TYPE", value_enum)]
     pub(crate) precision: Option<ExportPrecision>,
+    /// Which band of a mean of several models: that of all, or one of each recipe with a band sized for these
+    #[arg(long, value_name = "BAND", value_enum, default_value = "full")]
+    pub(crate) band: BandName,
     /// Add the exact derivatives of a step to C code or to the ONNX graph of a step
     #[arg(long)]
     pub(crate) jacobian: bool,

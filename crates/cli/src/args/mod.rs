@@ -27,7 +27,7 @@ pub(crate) use data::{DataArgs, DataOptions, column_names};
 pub(crate) use export::{ExportArgs, ExportPrecision, Fmi, Target};
 pub(crate) use fit::FitArgs;
 pub(crate) use life::{CardArgs, MonitorArgs, RecalibrateArgs, UpdateArgs};
-pub(crate) use model::{CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
+pub(crate) use model::{BandName, CompareArgs, EvaluateArgs, ExplainArgs, PartName, PredictArgs};
 pub(crate) use prepare::PrepareArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};

@@ -25,6 +25,7 @@ Examples:
   intervalid evaluate dryer new.csv
   intervalid evaluate dryer new.csv --online
   intervalid evaluate dryer new.csv --coverage 0.8        the band of another coverage, from a calibrated model
+  intervalid evaluate dryer new.csv --band light          what `export --band light` would have done
   intervalid evaluate dryer monday.csv friday.csv         a row for each, and both together
   intervalid evaluate dryer new.csv --require-coverage 0.85   exit code 3 if fewer samples are inside
   intervalid evaluate dryer new.csv --out samples.csv     every sample, and whether it is inside
@@ -60,6 +61,16 @@ pub(crate) enum PartName {
     Test,
 }
 
+/// Which band of a model is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BandName {
+    /// All members, and wider where they disagree.
+    #[default]
+    Full,
+    /// One member of each recipe, with a band that was sized for these.
+    Light,
+}
+
 /// Arguments of `predict`.
 #[derive(Args, Debug)]
 #[command(after_help = PREDICT_EXAMPLES)]
@@ -79,6 +90,9 @@ pub(crate) struct PredictArgs {
     /// 0.5,0.9,0.99, add columns (y_lower_50 ...)
     #[arg(long, value_name = "SHARE,...", value_parser = Coverages::parse, allow_negative_numbers = true)]
     pub(crate) coverage: Option<Coverages>,
+    /// Band of a mean of several models: all of them, or the few of a light export
+    #[arg(long, value_name = "BAND", value_enum, default_value = "full")]
+    pub(crate) band: BandName,
     /// File that remembers what the band of --online has learnt, for the next call; made if it does not exist
     #[arg(long, value_name = "FILE", requires = "online")]
     pub(crate) state: Option<PathBuf>,
@@ -124,6 +138,9 @@ pub(crate) struct EvaluateArgs {
     /// Evaluate predictions K samples ahead, each made from the measured outputs up to then
     #[arg(long, value_name = "K", conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
+    /// Band of a mean of several models: all of them, or the few of a light export
+    #[arg(long, value_name = "BAND", value_enum, default_value = "full")]
+    pub(crate) band: BandName,
     /// Least share of samples inside the band, for every file and output; less is exit code 3
     #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
     pub(crate) require_coverage: Option<f64>,

@@ -20,7 +20,7 @@ use crate::format::{percent, significant, table};
 use crate::output::Output;
 use crate::path_text;
 use crate::plot::both_forms;
-use crate::write::{OutFile, OutFolder, refuse_file, refuse_replacing};
+use crate::write::{OutFile, OutFolder, refuse_file, refuse_replacing, refuse_same};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
         refuse_replacing(option, path, args.data.iter().map(Path::new).chain([source.as_path()]))?;
         Ok(Some(OutFile::open(path, option)?))
     };
+    refuse_same(&[("--out", args.out.as_deref()), ("--excite", args.excite.as_deref())])?;
     let (out, excite) = (file(&args.out, "--out")?, file(&args.excite, "--excite")?);
     args.figures.as_deref().map(refuse_file).transpose()?;
     let model = model(&args.model, output)?;

@@ -12,7 +12,7 @@ use intervalid_report::folder::{Extras, predictions_csv};
 use serde::Serialize;
 
 use super::levels::{LevelReport, Levels};
-use super::load::{FAR_INPUTS, Simulation, model, model_file, page, simulate};
+use super::load::{FAR_INPUTS, Simulation, banded, model_file, page, simulate};
 use crate::args::{EvaluateArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::{count, percent};
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
             Some(OutFile::open(path, "--out")?)
         }
     };
-    let levels = Levels::new(model(&args.model, output)?, args.coverage.as_ref())?;
+    let levels = Levels::new(banded(&args.model, args.band, output)?, args.coverage.as_ref())?;
     let model = &levels.model;
     let mut simulation = output.working("simulating", || {
         simulate(

@@ -11,7 +11,7 @@ use intervalid_report::{FitReport, Page, fit_page};
 use intervalid_workflow::{RecordRequest, Trained};
 
 use super::fit::ConfigFile;
-use crate::args::{DataArgs, GlobalArgs, PartName};
+use crate::args::{BandName, DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
 use crate::format::count;
 use crate::output::Output;
@@ -49,6 +49,15 @@ pub(super) fn model(path: &Path, output: &Output) -> Result<Model, Failure> {
         count(model.parameters(), "parameter"),
     ));
     Ok(model)
+}
+
+/// Reads a model, or its light one.
+pub(super) fn banded(path: &Path, band: BandName, output: &Output) -> Result<Model, Failure> {
+    let full = model(path, output)?;
+    match band {
+        BandName::Full => Ok(full),
+        BandName::Light => Ok(full.light()?),
+    }
 }
 
 /// A free run, or predictions so many samples ahead.

@@ -7,7 +7,7 @@ use intervalid_report::folder::{Extras, predictions_csv};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, LevelReport, Levels};
-use super::load::{FAR_INPUTS, model, model_file, simulate};
+use super::load::{FAR_INPUTS, banded, model_file, simulate};
 use super::online_state::OnlineState;
 use crate::args::{GlobalArgs, PartName, PredictArgs};
 use crate::error::Failure;
@@ -15,7 +15,7 @@ use crate::format::count;
 use crate::output::Output;
 use crate::path_text;
 use crate::plot;
-use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing};
+use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing, refuse_same};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -71,6 +71,11 @@ struct PredictSummary<'a> {
 /// Simulates a record and writes the simulation as CSV, as a picture, or as JSON.
 pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let model_file = model_file(&args.model)?;
+    refuse_same(&[
+        ("--out", args.out.as_deref()),
+        ("--plot", args.plot.as_deref()),
+        ("--state", args.state.as_deref()),
+    ])?;
     for (option, path) in [("--out", &args.out), ("--plot", &args.plot), ("--state", &args.state)] {
         if let Some(path) = path {
             let sources = args.data.data.iter().chain(&args.start_from).map(Path::new);
@@ -78,7 +83,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             refuse_replacing(option, path, sources)?;
         }
     }
-    let levels = Levels::new(model(&args.model, output)?, args.coverage.as_ref())?;
+    let levels = Levels::new(banded(&args.model, args.band, output)?, args.coverage.as_ref())?;
     let model = &levels.model;
     if let Some(path) = &args.out {
         refuse_other_than_csv("--out", path)?;

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use intervalid_files::{MANIFEST, OwnedFolder, settle};
 use intervalid_report::folder::{METRICS, READ, REPORT, REPORT_DATA};
 use intervalid_report::{Page, ReportError, study_page};
+use intervalid_study::DATABASE;
 use serde::Serialize;
 
 use crate::args::ReportArgs;
@@ -13,9 +14,6 @@ use crate::error::Failure;
 use crate::output::Output;
 use crate::path_text;
 use crate::write::OutFile;
-
-/// The database of a study.
-const STUDY: &str = "study.sqlite";
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -30,7 +28,7 @@ struct Written<'a> {
 /// Writes the page of what a fit or a study recorded; nothing is computed again.
 pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
     let folder = &args.folder;
-    let is_study = folder.join(STUDY).is_file();
+    let is_study = folder.join(DATABASE).is_file();
     let out: PathBuf = args.out.clone().unwrap_or_else(|| folder.join(REPORT));
     let page = match is_study {
         true => output.working("reading the study", || study_page(folder))?,
@@ -55,7 +53,6 @@ pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
 
 /// The page in the folder of a fit becomes one of its files, so that the next fit there knows it for its own.
 fn write_page(folder: &Path, out: &Path, html: &[u8]) -> Result<(), Failure> {
-    let file = OutFile::open(out, "--out")?;
     let place = |path: &Path| path.canonicalize().ok();
     let is_in_fit = out.file_name() == Some(REPORT.as_ref())
         && out
@@ -64,8 +61,10 @@ fn write_page(folder: &Path, out: &Path, html: &[u8]) -> Result<(), Failure> {
         && folder.join(MANIFEST).is_file()
         && !out.is_symlink();
     if !is_in_fit {
-        return file.write(html);
+        return OutFile::open(out, "--out")?.write(html);
     }
+    // Says whether the folder can be written.
+    OutFile::open_own(out, "--out")?;
     let owned = OwnedFolder::take(folder)?;
     let mut staged = owned.stage()?;
     staged.write(REPORT, html)?;
@@ -87,7 +86,7 @@ pub(super) fn read_page(folder: &Path) -> Result<Page, Failure> {
                 "run the fit again to get a report",
             ),
             _ => (
-                format!("neither a fit ({REPORT_DATA}) nor a study ({STUDY}) is in it"),
+                format!("neither a fit ({REPORT_DATA}) nor a study ({DATABASE}) is in it"),
                 "name a folder that `intervalid fit` or `study run` wrote",
             ),
         };

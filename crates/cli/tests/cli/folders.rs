@@ -299,3 +299,31 @@ fn a_fault_at_any_file_operation_of_a_report_leaves_the_old_page_or_the_new() {
         }
     }
 }
+
+/// A process that dies among the renames of its first export leaves some of its files in their places and the rest in a hidden folder. The
+/// next one must not write beside that: whoever finished it later would put old files over new ones.
+#[test]
+fn a_switch_that_was_left_is_finished_before_anything_is_written_beside_it() {
+    let folder = with_record();
+    run(&folder, &fit("1"));
+    let out = folder.path().join("out");
+    let left = |put: &[&str]| {
+        let list: Vec<String> = put.iter().map(|name| format!("{name:?}")).collect();
+        let plan = format!("{{\"put\":[{}],\"remove\":[]}}", list.join(","));
+        folder.write("out/.intervalid-folder-switch/.plan.json", plan);
+        let last = put.last().expect("a file");
+        folder.write(&format!("out/.intervalid-folder-switch/{last}"), "of the dead");
+    };
+    folder.write("out/p.c", "of the dead");
+    left(&["p.c", "p.h"]);
+    run(&folder, &["export", "fit", "--to", "c", "--out", "out/p.c", "--force"]);
+    assert_eq!(names(&out), ["p.c", "p.h"]);
+    folder.write("out/page.html", "older");
+    left(&["page.html"]);
+    run(&folder, &["report", "fit", "--out", "out/page.html"]);
+    assert_eq!(names(&out), ["p.c", "p.h", "page.html"]);
+    for name in names(&out) {
+        let text = fs::read_to_string(out.join(&name)).expect("text");
+        assert!(!text.contains("of the dead"), "{name}");
+    }
+}

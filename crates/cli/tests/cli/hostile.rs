@@ -18,7 +18,11 @@ fn stderr(output: &Output) -> String {
 fn sizes_beyond_all_bounds_are_refused_at_once() {
     let folder = Folder::new();
     folder.write("data.csv", csv(200, plain));
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 11] = [
+        (
+            &["--coverage", "0.9999999999999999"],
+            "coverage = 0.9999999999999999 is not allowed: expected at most 0.999999",
+        ),
         (
             &["--batch", "9223372036854775808"],
             "batch = 9223372036854775808 is not allowed: expected 1 to",
@@ -161,4 +165,124 @@ fn a_limit_on_samples_can_be_set_and_is_named_in_the_hint() {
         "{}",
         stderr(&show("18"))
     );
+}
+
+/// A file that results belong to is replaced by nobody but the command that keeps them together.
+#[test]
+fn files_of_a_fit_or_a_study_are_not_replaced_by_others() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(200, plain));
+    folder.write("study/study.sqlite", "runs");
+    assert!(
+        folder
+            .run(&["fit", "data.csv", "--model", "arx", "--out", "fit"])
+            .status
+            .success()
+    );
+    let model = fs::read(folder.path().join("fit/model.safetensors")).expect("a model");
+    std::os::unix::fs::symlink("fit/config.toml", folder.path().join("link.html")).expect("a link");
+    std::os::unix::fs::symlink("nowhere", folder.path().join("lost.csv")).expect("a link");
+    let cases: [(&str, &str); 10] = [
+        ("report fit --out fit/model.safetensors", "one of the files of a fit"),
+        ("report fit --out link.html", "one of the files of a fit"),
+        ("report fit --out fit/manifest.json", "the list of the files of a fit"),
+        ("report fit --out study/study.sqlite", "the database of a study"),
+        (
+            "compare fit fit --out fit/model.safetensors",
+            "one of the files of a fit",
+        ),
+        (
+            "evaluate fit data.csv --out fit/config.toml",
+            "one of the files of a fit",
+        ),
+        (
+            "recalibrate fit data.csv --out fit/config.toml",
+            "one of the files of a fit",
+        ),
+        ("predict fit data.csv --out lost.csv", "this link leads nowhere"),
+        (
+            "predict fit data.csv --online --state s --out ./s",
+            "--out and --state both name s",
+        ),
+        (
+            "monitor fit data.csv --state s --out s",
+            "--out and --state both name s",
+        ),
+    ];
+    for (command, expected) in cases {
+        let words: Vec<&str> = command.split(' ').collect();
+        let output = folder.run(&words);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{command}: {}", stderr(&output));
+    }
+    assert_eq!(
+        fs::read(folder.path().join("fit/model.safetensors")).expect("a model"),
+        model
+    );
+    assert_eq!(
+        fs::read(folder.path().join("study/study.sqlite")).expect("a study"),
+        b"runs"
+    );
+    assert!(!folder.path().join("s").exists() && !folder.path().join("nowhere").exists());
+    // Its own page may be written anew, and any other name in the folder is free.
+    for page in ["fit/report.html", "fit/mine.html"] {
+        assert!(folder.run(&["report", "fit", "--out", page]).status.success(), "{page}");
+    }
+    assert!(folder.run(&["evaluate", "fit", "data.csv"]).status.success());
+}
+
+/// Millimetres for a model of metres would be wrong by a thousand, and look right.
+#[test]
+fn data_in_other_units_are_refused() {
+    let folder = Folder::new();
+    let with_units = |units: &str| csv(200, plain).replacen("u,y", units, 1);
+    folder.write("metres.csv", with_units("u [V],y [m]"));
+    folder.write("millimetres.csv", with_units("u [V],y [mm]"));
+    folder.write("unknown.csv", with_units("u,y"));
+    assert!(
+        folder
+            .run(&["fit", "metres.csv", "--model", "arx", "--out", "fit"])
+            .status
+            .success()
+    );
+    for command in ["predict fit", "evaluate fit", "monitor fit", "compare fit fit --data"] {
+        let run = |rest: &str| {
+            let line = format!("{command} {rest}");
+            folder.run(&line.split(' ').collect::<Vec<_>>())
+        };
+        let refused = run("millimetres.csv");
+        let told = stderr(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{command}: {told}");
+        assert!(
+            told.contains("the model takes 'y' in m, the data have it in mm: convert it"),
+            "{command}: {told}"
+        );
+        assert!(told.contains("--unit 'y=m'"), "{command}: {told}");
+        for accepted in ["metres.csv", "unknown.csv", "millimetres.csv --unit y=m"] {
+            let output = run(accepted);
+            assert!(output.status.success(), "{command} {accepted}: {}", stderr(&output));
+        }
+    }
+}
+
+#[test]
+fn a_test_with_the_training_data_is_refused() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(200, plain));
+    folder.write("copy.csv", csv(200, plain));
+    let output = folder.run(&[
+        "fit", "data.csv", "--test", "copy.csv", "--model", "arx", "--out", "fit",
+    ]);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    let expected = "'copy', which is to judge the model, holds the same samples as 'data'";
+    assert!(told.contains(expected), "{told}");
+    assert!(!folder.path().join("fit").exists());
+    // The same for the new recordings of an update.
+    let fit = folder.run(&["fit", "data.csv", "--model", "arx", "--out", "fit"]);
+    assert!(fit.status.success(), "{}", stderr(&fit));
+    let output = folder.run(&["update", "fit", "copy.csv", "--with", "data.csv", "--out", "updated"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    assert!(!folder.path().join("updated").exists());
 }

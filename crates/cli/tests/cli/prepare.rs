@@ -96,12 +96,13 @@ fn a_trend_is_taken_out_and_put_back() {
     );
     assert_eq!(repeated["test"], level["test"]);
 
+    folder.write("later.csv", drifting(390));
     // Whatever else has a model and data: they know about the trend.
     for command in [
         ["predict", "level", "my.csv", "--horizon", "3"].as_slice(),
         &["predict", "level", "my.csv", "--online"],
         &["monitor", "level", "my.csv"],
-        &["update", "level", "my.csv", "--with", "my.csv", "--out", "updated"],
+        &["update", "level", "later.csv", "--with", "my.csv", "--out", "updated"],
         &["explain", "level"],
         &["linearise", "level"],
         &["card", "level"],

@@ -65,12 +65,29 @@ macro_rules! fit_shape {
         ])
     };
 }
+/// What a step takes with one band of a model; memory is null in ONNX.
+const BAND_COST: Shape = Object(&[
+    ("members", Count),
+    ("multiplications", Count),
+    ("activations", Count),
+    ("ram_bytes", Maybe(&Count)),
+    ("flash_bytes", Maybe(&Count)),
+]);
 /// `export --json`; what does not belong to the target is null.
 const EXPORT: Shape = Object(&[
     ("model", Text),
     ("to", Text),
     ("model_hash", Text),
     ("coverage", Number),
+    ("band", Text),
+    (
+        "bands",
+        Object(&[
+            ("full", BAND_COST),
+            ("light", Maybe(&BAND_COST)),
+            ("light_difference", Maybe(&Settings)),
+        ]),
+    ),
     ("sample_time", Maybe(&Number)),
     ("past_inputs", Count),
     ("past_outputs", Count),
@@ -603,6 +620,10 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         EXPORT,
     ),
     (
+        &["export", "fit", "--to", "c", "--out", "light.c", "--band", "light"],
+        EXPORT,
+    ),
+    (
         &["compare", "fit", "fit"],
         Object(&[
             ("fits", List(&FIT)),
@@ -1122,16 +1143,16 @@ pub(crate) const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["predict"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online state horizon initial-output start-from allow-divergence out plot coverage",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online state horizon initial-output start-from allow-divergence out plot coverage band",
     ),
     (
         &["evaluate"],
-        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out coverage",
+        "input output experiment time resample sample-time split delimiter decimal skip-rows unit missing max-samples part online horizon require-coverage out coverage band",
     ),
     (&["explain"], "out"),
     (
         &["export"],
-        "to out precision jacobian monitor false-alarm block fmi no-binary force",
+        "to out precision jacobian monitor false-alarm block fmi no-binary force band",
     ),
     (
         &["compare"],

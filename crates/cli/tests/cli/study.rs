@@ -135,7 +135,10 @@ fn data_of_ones_own_have_their_columns_their_unit_and_the_names_of_figures() {
         )
     };
     folder.write("tuned.toml", spec("tuned", "miss_factor = 0.5"));
-    folder.write("faithful.toml", spec("faithful", "miss_factor = 1.0"));
+    folder.write(
+        "faithful.toml",
+        spec("faithful", "miss_factor = 1.0").replace("['inode', 'arx']", "['inode']"),
+    );
     for name in ["tuned", "faithful"] {
         folder.json(&["study", "run", &format!("{name}.toml"), "--out", name, "--json"]);
     }
@@ -159,6 +162,8 @@ fn data_of_ones_own_have_their_columns_their_unit_and_the_names_of_figures() {
     let both = folder.transcript(&["study", "table", "faithful", "tuned"]);
     for part in [
         "| data set | model | metric | faithful | tuned | published |",
+        // ARX is in one of them alone.
+        "| data set | model | metric | tuned | published |",
         "| trained for % | 90 | 95 | |",
     ] {
         assert!(both.contains(part), "{part} in {both}");

@@ -90,13 +90,10 @@ impl Numbers {
 /// [`DeployError::Name`] if the name is no C identifier.
 pub fn c_code(plan: &StepProgram, options: &COptions) -> Result<CCode> {
     check_name(&options.name)?;
-    let precision = options.precision.unwrap_or(match plan.precision {
-        Precision::F32 => CPrecision::Float,
-        Precision::F64 => CPrecision::Double,
-    });
-    let real = match precision {
-        CPrecision::Float => CNumber::Float,
-        CPrecision::Double => CNumber::Double,
+    let real = number(plan, options.precision);
+    let precision = match real {
+        CNumber::Float => CPrecision::Float,
+        CNumber::Double => CPrecision::Double,
     };
     let numbers = Numbers::uniform(plan, real);
     let (header, source) = render(
@@ -113,6 +110,14 @@ pub fn c_code(plan: &StepProgram, options: &COptions) -> Result<CCode> {
         footprint: Footprint::new(plan, numbers),
         monitor_bytes: options.monitor.as_ref().map(monitor_bytes),
     })
+}
+
+/// The number type that was asked for, or the model's own.
+pub(super) fn number(plan: &StepProgram, precision: Option<CPrecision>) -> CNumber {
+    match (precision, plan.precision) {
+        (Some(CPrecision::Float), _) | (None, Precision::F32) => CNumber::Float,
+        (Some(CPrecision::Double), _) | (None, Precision::F64) => CNumber::Double,
+    }
 }
 
 /// Whether a name can prefix names in C.
@@ -195,6 +200,7 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
         p => name,
         P => name.to_uppercase(),
         title => title(plan),
+        band_words => plan.band_in_words().map(|words| wrapped(&comment(&words))),
         version => env!("CARGO_PKG_VERSION"),
         fingerprint => plan.fingerprint.clone(),
         magic => u32::from_str_radix(&plan.fingerprint[..8], 16).unwrap_or(1).max(1),
@@ -335,6 +341,21 @@ fn title(plan: &StepProgram) -> String {
         1 => kind,
         count => format!("mean of {count} networks, {kind}"),
     }
+}
+
+/// Words in lines that fit into a header.
+fn wrapped(words: &str) -> Vec<String> {
+    const WIDTH: usize = 112;
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let last = lines.len() - 1;
+        match lines[last].is_empty() || lines[last].len() + 1 + word.len() <= WIDTH {
+            true if lines[last].is_empty() => lines[last].push_str(word),
+            true => lines[last] = format!("{} {word}", lines[last]),
+            false => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// `no units`, `1 unit`, `2 units`.

@@ -1,6 +1,6 @@
 //! Memory that an exported step takes.
 
-use super::code::Numbers;
+use super::code::{CPrecision, Numbers, number};
 use crate::step_program::{Body, Bounded, StepProgram};
 
 /// Bytes of memory on a machine with 32-bit `int`; code is not counted, it depends on the compiler.
@@ -18,6 +18,18 @@ const INT: usize = 4;
 const DOUBLE: usize = 8;
 
 impl Footprint {
+    /// That of C code in this precision; the model's own where none is given.
+    #[must_use]
+    pub fn of_c(plan: &StepProgram, precision: Option<CPrecision>) -> Self {
+        Self::new(plan, Numbers::uniform(plan, number(plan, precision)))
+    }
+
+    /// That of the code in an FMU.
+    #[must_use]
+    pub fn of_fmu(plan: &StepProgram) -> Self {
+        Self::new(plan, Numbers::of_predict(plan))
+    }
+
     pub(super) fn new(plan: &StepProgram, numbers: Numbers) -> Self {
         let inner = numbers.inner.bytes();
         let (inputs, outputs, members) = (plan.inputs.len(), plan.outputs.len(), plan.members());

@@ -183,7 +183,7 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
         version => env!("CARGO_PKG_VERSION"),
         fingerprint => token,
         token => format!("{{{}-{}-{}-{}-{}}}", &token[..8], &token[8..12], &token[12..16], &token[16..20], &token[20..32]),
-        description => format!("Identified model with a {percent} % prediction band, model hash {token}"),
+        description => described(plan, percent),
         sample_time => format!("{sample_time:?}"),
         sample_limit => format!("{:e}", plan.sample_limit),
         first_measured => plan.inputs.len(),
@@ -209,6 +209,16 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
         units => units,
         variables => list.variables.iter().map(Variable::value).collect::<Vec<_>>(),
     }
+}
+
+/// What the model is, for the importing tool.
+fn described(plan: &StepProgram, percent: f64) -> String {
+    let token = &plan.fingerprint;
+    let mut words = format!("Identified model with a {percent} % prediction band, model hash {token}");
+    if let Some(band) = plan.band_in_words() {
+        words = format!("{words}. {}", clean(&band));
+    }
+    words
 }
 
 #[cfg(test)]

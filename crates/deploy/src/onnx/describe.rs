@@ -73,10 +73,12 @@ pub(super) fn metadata(plan: &StepProgram) -> Vec<StringStringEntryProto> {
 
 /// What the band means.
 fn band(plan: &StepProgram) -> String {
+    let which = plan.band_in_words();
     format!(
         "y_lower <= y <= y_upper; made to hold {} % of measured samples of records like those it was fitted on, sample by \
-         sample; no guarantee",
-        percent(plan.coverage)
+         sample; no guarantee{}",
+        percent(plan.coverage),
+        which.map_or_else(String::new, |words| format!(". {}", words.trim_end_matches('.')))
     )
 }
 
@@ -85,7 +87,7 @@ fn percent(share: f64) -> f64 {
     (share * 1e6).round() / 1e4
 }
 
-/// How to use one of the three models, for people.
+/// How to use one of the models, for people.
 pub(super) fn documentation(plan: &StepProgram, name: &str) -> String {
     let history: Vec<String> = history_ports(plan)
         .into_iter()
@@ -100,6 +102,10 @@ pub(super) fn documentation(plan: &StepProgram, name: &str) -> String {
         "step" => "One sample: inputs u in physical units and the state in; y and its bounds in physical units, and the next \
                    state, out. The first state comes from the init model; every next_state_... of a step goes into state_... of \
                    the next one. States are normalised."
+            .to_owned(),
+        "correct" => "What was measured at the sample of the last step, in physical units, and the state after that step in; the state from \
+                      which the next step starts out. Predictions then go on from the measurement, with the band of so few samples \
+                      ahead where the model knows it; leave it out where nothing was measured."
             .to_owned(),
         _ => format!(
             "A whole record: u holds one row per sample, y and its bounds get one row each, all in physical units. {}",

@@ -235,6 +235,13 @@ impl Emitter {
         Value(name)
     }
 
+    /// The row of a table whose number is `index` `[1]`, a whole one; `[1, columns]`.
+    pub(super) fn row_at(&mut self, table: &Value, index: &Value) -> Value {
+        let to = int_attribute("to", i64::from(INT64));
+        let index = self.node("Cast", &[index], vec![to]);
+        self.node("Gather", &[table, &index], vec![int_attribute("axis", 0)])
+    }
+
     /// Repeats along axes of size 1.
     pub(super) fn expand(&mut self, value: &Value, dims: &[usize]) -> Value {
         let dims: Vec<i64> = dims.iter().map(|&size| integer(size)).collect();

@@ -1,9 +1,10 @@
-//! ONNX: how a run starts, one step, and whole records.
+//! ONNX: how a run starts, one step, a correction by what was measured, and whole records.
 //!
 //! All tensors inside are normalised; what goes in and comes out is in physical units, but for the state between steps.
 //! There, normalised numbers keep digits that physical ones far from zero would lose in single precision.
 
 mod alarm;
+mod correct;
 mod describe;
 mod emit;
 mod jacobian;

@@ -1,8 +1,9 @@
-//! The three exported models: start, step and whole record.
+//! The exported models: start, step, correction and whole record.
 
 use intervalid_model::{ModelKind, Precision};
 use prost::Message as _;
 
+use super::correct::corrected;
 use super::describe::{self, documentation, metadata};
 use super::emit::{Dim, Emitter, Port, Value};
 use super::jacobian::{jacobian, jacobian_ports};
@@ -27,13 +28,15 @@ pub struct OnnxOptions {
     pub jacobian: bool,
 }
 
-/// A model in ONNX: three graphs that share the names of their tensors.
+/// A model in ONNX: four graphs that share the names of their tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxModels {
     /// Measured history to the state before the first step.
     pub init: Vec<u8>,
     /// Inputs and state of a sample to its band and the next state.
     pub step: Vec<u8>,
+    /// What was measured at the last step, and the state after it, to the state from which the next step starts.
+    pub correct: Vec<u8>,
     /// Measured history and all inputs to all of the band.
     pub simulate: Vec<u8>,
     /// Number type of all tensors.
@@ -51,8 +54,13 @@ pub struct OnnxModels {
 impl OnnxModels {
     /// The models by the names of their graphs.
     #[must_use]
-    pub fn parts(&self) -> [(&'static str, &[u8]); 3] {
-        [("init", &self.init), ("step", &self.step), ("simulate", &self.simulate)]
+    pub fn parts(&self) -> [(&'static str, &[u8]); 4] {
+        [
+            ("init", &self.init),
+            ("step", &self.step),
+            ("correct", &self.correct),
+            ("simulate", &self.simulate),
+        ]
     }
 }
 
@@ -77,6 +85,7 @@ pub fn onnx_models(plan: &StepProgram, options: &OnnxOptions) -> Result<OnnxMode
     Ok(OnnxModels {
         init: writer.init()?,
         step: writer.step()?,
+        correct: writer.correct()?,
         simulate: writer.simulate()?,
         precision,
         ir_version: IR_VERSION,
@@ -122,13 +131,7 @@ impl Writer<'_> {
         for (port, value) in band.iter().zip([&outcome.lower, &outcome.y, &outcome.upper]) {
             emit.output(port, value);
         }
-        let next: Vec<Port> = states
-            .iter()
-            .map(|port| Port {
-                name: format!("next_{}", port.name),
-                ..port.clone()
-            })
-            .collect();
+        let next = next_ports(&states);
         outputs(&mut emit, &next, outcome.next);
         // Last: whoever counts the outputs of a step by their places finds band and states where they always were.
         let alarm = outcome.extrapolated.map(|value| {
@@ -147,6 +150,20 @@ impl Writer<'_> {
         let inputs: Vec<Port> = input.into_iter().chain(states).collect();
         let outputs: Vec<Port> = band.into_iter().chain(next).chain(alarm).chain(derivatives).collect();
         self.model(emit, "step", &inputs, &outputs)
+    }
+
+    fn correct(&self) -> Result<Vec<u8>> {
+        let mut emit = Emitter::new(self.precision);
+        let states = state_ports(self.plan);
+        let values: Vec<Value> = states.iter().map(Port::value).collect();
+        let state = State::from_values(self.plan, &values);
+        let channels = self.plan.outputs.iter().map(|output| &output.channel);
+        let measured = self.channels_port("y_measured", None, channels.map(describe::channel).collect());
+        let next = next_ports(&states);
+        let after = corrected(&mut emit, self.plan, &state, &measured.value());
+        outputs(&mut emit, &next, after);
+        let inputs: Vec<Port> = [measured].into_iter().chain(states).collect();
+        self.model(emit, "correct", &inputs, &next)
     }
 
     fn simulate(&self) -> Result<Vec<u8>> {
@@ -240,6 +257,15 @@ fn alarm_port(samples: Option<&'static str>) -> Port {
         dims: samples.map(Dim::Named).into_iter().chain([Dim::Fixed(1)]).collect(),
         doc: "1 where the sample lies outside the region of the training data, 0 inside".to_owned(),
     }
+}
+
+/// The state after a step or a correction.
+fn next_ports(states: &[Port]) -> Vec<Port> {
+    let next = |port: &Port| Port {
+        name: format!("next_{}", port.name),
+        ..port.clone()
+    };
+    states.iter().map(next).collect()
 }
 
 fn outputs(emit: &mut Emitter, ports: &[Port], state: State) {

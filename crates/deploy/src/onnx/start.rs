@@ -1,5 +1,6 @@
 //! From measured history to the state before the first step.
 
+use super::correct::free_run;
 use super::emit::{Dim, Emitter, Port, Value};
 use super::state::{State, carried, has_past_inputs, state_ports};
 use super::step::{crisp_step, normalised_inputs, normalised_outputs, pushed_outputs, regressor};
@@ -85,6 +86,7 @@ pub(super) fn start(emit: &mut Emitter, plan: &StepProgram) -> State {
             })
             .collect(),
         watched: watched(emit, plan, &past_y),
+        ahead: free_run(emit, plan),
     };
     let history = state.watched.clone();
     let state = if warmup == 0 {
@@ -177,6 +179,7 @@ fn warm_up(emit: &mut Emitter, plan: &StepProgram, state: State, during: Option<
             inputs: found.past_inputs,
             cells,
             watched,
+            ahead: state.ahead.clone(),
         };
         (next.into_values(), Vec::new())
     });

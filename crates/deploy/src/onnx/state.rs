@@ -14,12 +14,15 @@ pub(super) struct State {
     pub(super) cells: Vec<[Value; 2]>,
     /// Outputs that were given last `[lags, outputs]`, newest first, for the alarm; none where the model does not know its region.
     pub(super) watched: Option<Value>,
+    /// Steps since a correction `[1]`, negative in a free run; none where the model does not know how its band shrinks after one.
+    pub(super) ahead: Option<Value>,
 }
 
 impl State {
     /// From values in the order of [`state_ports`].
     pub(super) fn from_values(plan: &StepProgram, values: &[Value]) -> Self {
         let (inputs, rest) = values.split_at(usize::from(has_past_inputs(plan)));
+        let (rest, ahead) = rest.split_at(rest.len() - usize::from(plan.horizons.is_some()));
         let (rest, watched) = rest.split_at(rest.len() - usize::from(plan.region.is_some()));
         Self {
             inputs: inputs.first().cloned(),
@@ -29,6 +32,7 @@ impl State {
                 .map(|pair| [pair[0].clone(), pair[1].clone()])
                 .collect(),
             watched: watched.first().cloned(),
+            ahead: ahead.first().cloned(),
         }
     }
 
@@ -38,6 +42,7 @@ impl State {
         values.push(self.outputs);
         values.extend(self.cells.into_iter().flatten());
         values.extend(self.watched);
+        values.extend(self.ahead);
         values
     }
 }
@@ -106,6 +111,10 @@ pub(super) fn state_ports(plan: &StepProgram) -> Vec<Port> {
         let dims = [region.lags.ny, plan.outputs.len()].map(Dim::Fixed);
         let doc = "outputs that were given last, normalised, newest first, for the alarm [samples, outputs]";
         ports.push(port("state_watched".to_owned(), dims.to_vec(), doc));
+    }
+    if plan.horizons.is_some() {
+        let doc = "steps since a correction, negative in a free run [1]";
+        ports.push(port("state_ahead".to_owned(), vec![Dim::Fixed(1)], doc));
     }
     ports
 }

@@ -3,6 +3,7 @@
 use intervalid_data::Scale;
 
 use super::alarm::{alarm, pushed_watched};
+use super::correct::share_ahead;
 use super::emit::{Emitter, Value};
 use super::network::{Crisp, Networks};
 use super::state::State;
@@ -146,7 +147,11 @@ pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, st
         _ => unreachable!("networks have bounds"),
     };
     let y = physical(emit, plan, &y);
-    let [below, above] = calibrated(emit, plan, sides);
+    let (share, ahead) = share_ahead(emit, plan, state).unzip();
+    let [below, above] = calibrated(emit, plan, sides).map(|side| match &share {
+        Some(share) => emit.apply("Mul", &[&side, share]),
+        None => side,
+    });
     let bounds = [
         emit.apply("Sub", &[&y, &below]),
         y.clone(),
@@ -165,6 +170,7 @@ pub(super) fn step(emit: &mut Emitter, plan: &StepProgram, u: Option<&Value>, st
             outputs: pushed_outputs(emit, plan, &newest, state),
             cells,
             watched,
+            ahead,
         },
     }
 }

@@ -2,6 +2,7 @@
 
 mod c;
 mod fmu;
+mod light;
 mod models;
 mod monitor;
 mod onnx;

@@ -142,6 +142,19 @@ pub(crate) fn limited(model: Model) -> Model {
     model.with_output_ranges(ranges).unwrap()
 }
 
+/// The light model of a mean, with these members.
+fn light(model: Model, dataset: &Dataset, members: Vec<usize>) -> Model {
+    let outputs = dataset.outputs().len();
+    let full = model.calibrated(calibration(outputs)).unwrap();
+    let with = full.with_light(
+        members,
+        calibration(outputs).unwrap(),
+        dataset,
+        &split(dataset).validation,
+    );
+    with.unwrap().light().unwrap()
+}
+
 /// Names of cases that know a region: every kind of model and every kind of start.
 const WITH_REGION: [&str; 10] = [
     "inode f32",
@@ -288,6 +301,24 @@ pub(crate) fn cases() -> Vec<Case> {
             "linear iss f64 with two inputs and outputs, measured",
             &plant,
             fitted(&plant, &state_space(f64, 0, measured, [0, 0])),
+        ),
+        case(
+            "light model of a mean of arx with two outputs",
+            &plant,
+            light(
+                averaged_arx(&plant, &config(ModelKind::Arx, f64, (2, 1, 2), measured)),
+                &plant,
+                vec![1],
+            ),
+        ),
+        case(
+            "light model of an ensemble of iss f32, two of three",
+            &plant,
+            light(
+                ensemble_f32(&plant, &state_space(f32, 1, InitialState::History(12), [4, 4])),
+                &plant,
+                vec![0, 2],
+            ),
         ),
     ]
 }

@@ -7,6 +7,7 @@ use intervalid_deploy::{Body, OnnxOptions, StepProgram, onnx_models};
 use intervalid_model::Precision;
 use serde_json::{Value, json};
 
+use crate::c::corrected;
 use crate::models::{Case, cases, rare_cases, unstable_arx};
 use crate::tools::{python, run, write};
 
@@ -102,6 +103,41 @@ fn onnxruntime_gives_the_numbers_of_predict() {
     script(tasks, "predict.json");
 }
 
+/// Where measurements arrive, steps go on from them as those of `Simulator::correct`, with the band of so few samples ahead.
+#[test]
+fn onnxruntime_starts_again_from_measurements() {
+    let mut tasks = Vec::new();
+    let mut learnt = 0;
+    for (index, case) in cases().into_iter().chain(rare_cases()).enumerate() {
+        let free = case.expected(60);
+        let case = Case {
+            model: case.model.with_horizons(&case.dataset, &case.part).unwrap(),
+            ..case
+        };
+        learnt += usize::from(case.model.interface().horizons.is_some());
+        let expected = corrected(&case, &free);
+        assert_ne!(expected.bounds[1], free.bounds[1], "{}: corrections matter", case.name);
+        let plan = StepProgram::new(&case.model).unwrap();
+        let computed = onnx_models(&plan, &OnnxOptions::default()).unwrap().precision;
+        tasks.push(json!({
+            "folder": export(&plan, None, &format!("corrected{index}")),
+            "name": format!("{}, corrected", case.name),
+            "past_u": expected.past_inputs,
+            "past_y": expected.past_outputs,
+            "u": expected.inputs,
+            "measured": expected.measured,
+            "expected": expected.bounds.iter().map(|sample| {
+                sample.iter().map(|[y, lower, upper, ..]| [lower, y, upper]).collect()
+            }).collect::<Vec<Vec<_>>>(),
+            "std": case.model.interface().normaliser.outputs.iter().map(|scale| scale.std).collect::<Vec<_>>(),
+            // A linear model on measured lags takes the difference of large products, which are summed in another order here.
+            "tolerance": if computed == Precision::F64 { 1e-11 } else { tolerance(computed) },
+        }));
+    }
+    assert!(learnt > 5, "{learnt} models know how errors grow");
+    script(tasks, "corrected.json");
+}
+
 /// Makes the read-outs of a member run away at once.
 fn poison(plan: &mut StepProgram, member: usize) {
     let bias = match &mut plan.body {
@@ -155,7 +191,7 @@ fn runaways_are_left_out() {
         compare(&gone, None, "all");
         compare(&alone, None, "the only one");
     }
-    assert_eq!(tasks.len(), 18);
+    assert_eq!(tasks.len(), 21);
     script(tasks, "runaways.json");
 }
 

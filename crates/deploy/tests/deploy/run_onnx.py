@@ -19,15 +19,15 @@ def session(path: Path) -> ort.InferenceSession:
 
 
 class Exported:
-    """The three models of a folder."""
+    """The models of a folder."""
 
     def __init__(self, folder: str) -> None:
-        files = {name: Path(folder) / f"{name}.onnx" for name in ["init", "step", "simulate"]}
+        files = {name: Path(folder) / f"{name}.onnx" for name in ["init", "step", "simulate", "correct"]}
         self.protos = {name: onnx.load(path) for name, path in files.items()}
         for proto in self.protos.values():
             onnx.checker.check_model(proto, full_check=True)
             assert proto.ir_version == 7 and [(o.domain, o.version) for o in proto.opset_import] == [("", 13)]
-        self.init, self.step, self.simulate = (session(path) for path in files.values())
+        self.init, self.step, self.simulate, self.correct = (session(path) for path in files.values())
         #: Whether each sample of the last run was extrapolated; None of models that do not know their region.
         self.alarms: list[bool] | None = None
         self.type = {"tensor(float)": np.float32, "tensor(double)": np.float64}[self.step.get_outputs()[0].type]
@@ -36,18 +36,23 @@ class Exported:
         names = {port.name for port in model.get_inputs()}
         return {name: value.astype(self.type) for name, value in values.items() if name in names}
 
-    def stepped(self, u: np.ndarray, past_u: np.ndarray, past_y: np.ndarray) -> np.ndarray:
-        """[bound, sample, output] by the step model."""
+    def stepped(
+        self, u: np.ndarray, past_u: np.ndarray, past_y: np.ndarray, measured: np.ndarray | None = None
+    ) -> np.ndarray:
+        """[bound, sample, output] by the step model; with what was `measured`, two samples of three are corrected."""
         names = [port.name for port in self.init.get_outputs()]
         alarm = ["extrapolated"] if "state_watched" in names else []
         assert [port.name for port in self.step.get_outputs()] == BAND + [f"next_{name}" for name in names] + alarm
         state = dict(zip(names, self.init.run(None, self.fed(self.init, past_u=past_u, past_y=past_y))))
         found, alarms = [], []
-        for row in u:
+        assert [port.name for port in self.correct.get_outputs()] == [f"next_{name}" for name in names]
+        for k, row in enumerate(u):
             results = self.step.run(None, {**self.fed(self.step, u=row), **state})
             found.append(results[:3])
             # The alarm comes last: counting from the front finds band and states.
             state = dict(zip(names, results[3:]))
+            if measured is not None and k % 3 != 2:
+                state = dict(zip(names, self.correct.run(None, {**self.fed(self.correct, y_measured=measured[k]), **state})))
             if alarm:
                 alarms.append(bool(results[-1][0]))
         self.alarms = alarms if alarm else None
@@ -123,6 +128,22 @@ def predict(task: dict) -> str:
     return line
 
 
+def corrected(task: dict) -> str:
+    exported = Exported(task["folder"])
+    u, past_u, past_y = matrix(task["u"]), matrix(task["past_u"]), matrix(task["past_y"])
+    expected = np.array(task["expected"], dtype=np.float64).transpose(2, 0, 1)
+    measured = matrix(task["measured"])
+    found = exported.stepped(u, past_u, past_y, measured)
+    apart = error(found, expected, np.array(task["std"]))
+    line = f"{task['name']}: {apart:.1e}"
+    assert apart <= task["tolerance"], line
+    # A measurement that is beyond all reason ends the run, as anywhere else.
+    measured[3, 0] = 9.9e37
+    ended = exported.stepped(u[:9], past_u, past_y, measured)
+    assert np.isfinite(ended[:, :4]).all() and np.isnan(ended[:, 4:]).all(), f"{line} {ended}"
+    return line
+
+
 def runaway(task: dict) -> str:
     exported = Exported(task["folder"])
     history = matrix(task["u"])[:50], matrix(task["past_u"]), matrix(task["past_y"])
@@ -146,5 +167,5 @@ def ends(task: dict) -> str:
 
 if __name__ == "__main__":
     for job in json.loads(Path(sys.argv[1]).read_text()):
-        kind = runaway if "same_as" in job else ends if "ends_at" in job else predict
+        kind = corrected if "measured" in job else runaway if "same_as" in job else ends if "ends_at" in job else predict
         print(kind(job), flush=True)

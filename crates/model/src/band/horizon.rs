@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// Per horizon the factor by which the free run's band shrinks (or grows), output by output.
 ///
-/// The factor of horizon K is q_K/q, the coverage's quantiles of errors over half-widths of predictions K samples ahead and of free
-/// runs, both over the data that the model was fitted to. The free run's band was widened to what held-out data showed; the factor
-/// hands that on to all horizons, on the assumption that errors on new data grow by the same share at each of them.
+/// The factor of horizon K is s_K/s, what held-out stretches ask for of predictions K samples ahead and of free runs, in half-widths of the free run's
+/// band ([`horizon_scales`](crate::horizon_scales)). Of a model that was not calibrated both are quantiles over the data that it was
+/// fitted to ([`Model::with_horizons`](crate::Model::with_horizons)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HorizonScales {
@@ -16,10 +16,26 @@ pub struct HorizonScales {
     pub scales: Vec<Vec<f64>>,
 }
 
-/// Horizons at which errors are looked at; others lie between two of them or take the last one's factor.
+/// Horizons at which errors are looked at; others lie between two of them.
 pub(crate) const HORIZONS: [usize; 7] = [1, 2, 5, 10, 20, 50, 100];
 
+/// So many times the furthest horizon that was looked at, a prediction is taken for a free run.
+const AS_FAR_AS_FREE: usize = 10;
+
 impl HorizonScales {
+    /// The furthest that is looked at.
+    pub const FURTHEST: usize = HORIZONS[HORIZONS.len() - 1];
+
+    /// Of the horizons that were looked at; none of none. Nobody looked further, and errors go on growing: there the band approaches that of the
+    /// free run.
+    pub(crate) fn learnt(mut horizons: Vec<usize>, mut scales: Vec<Vec<f64>>) -> Option<Self> {
+        let (&furthest, last) = (horizons.last()?, scales.last()?);
+        let free = last.iter().map(|scale| scale.max(1.0)).collect();
+        horizons.push(furthest.saturating_mul(AS_FAR_AS_FREE));
+        scales.push(free);
+        Some(Self { horizons, scales })
+    }
+
     /// The factor of an output at a horizon: linear in the logarithm of the horizon between those that were looked at.
     #[must_use]
     pub fn at(&self, horizon: usize, output: usize) -> f64 {

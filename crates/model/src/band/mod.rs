@@ -3,6 +3,7 @@
 pub(crate) mod calibration;
 pub(crate) mod extrapolation;
 pub(crate) mod horizon;
+pub(crate) mod light;
 pub(crate) mod limits;
 pub(crate) mod metrics;
 pub(crate) mod monitor;

@@ -11,6 +11,9 @@ const WIDEST: usize = 1_000_000;
 const MOST_LAYERS: usize = 1_000;
 const MOST: usize = 1_000_000_000;
 
+/// Coverages beyond it have quantiles that no record can tell, and in the end none at all.
+const LARGEST_COVERAGE: f64 = 0.999_999;
+
 /// Seeds are written to configuration files, whose integers have a sign.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
@@ -33,6 +36,10 @@ impl FitConfig {
     /// [`ModelError::Option`] naming the first option outside its range.
     pub fn check(&self) -> Result<()> {
         share("coverage", self.coverage)?;
+        if self.coverage > LARGEST_COVERAGE {
+            let expected = format!("at most {LARGEST_COVERAGE}");
+            return Err(ModelError::option("coverage", self.coverage, expected));
+        }
         let positive = [
             ("width_penalty", self.interval.width_penalty),
             ("learning_rate", self.training.learning_rate),

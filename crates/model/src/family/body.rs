@@ -122,6 +122,22 @@ impl Body {
         }
     }
 
+    /// The same with the members at these places alone, which must exist; other families are one.
+    pub(crate) fn only(&self, places: &[usize]) -> Self {
+        fn few<M: Clone>(members: &[M], places: &[usize]) -> Vec<M> {
+            places.iter().map(|&place| members[place].clone()).collect()
+        }
+        match self {
+            Self::F32(Networks::Interval(members)) => Self::F32(Networks::Interval(few(members, places))),
+            Self::F64(Networks::Interval(members)) => Self::F64(Networks::Interval(few(members, places))),
+            Self::Linear(model) => Self::Linear(ArxWithBand {
+                members: few(&model.members, places),
+                half_width: model.half_width.clone(),
+            }),
+            Self::F32(Networks::Gaussian(_)) | Self::F64(Networks::Gaussian(_)) => self.clone(),
+        }
+    }
+
     /// Parameters of every interval network; none of other families.
     pub(crate) fn network_parameters(&self) -> Vec<NetworkParameters> {
         match self {

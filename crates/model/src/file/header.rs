@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::band::calibration::Calibration;
 use crate::band::extrapolation::TrainingRegion;
 use crate::band::horizon::HorizonScales;
+use crate::band::light::LightBand;
 use crate::band::limits::{OutputRange, check_ranges};
 use crate::config::FitConfig;
 use crate::interface::ModelInterface;
@@ -48,6 +49,8 @@ pub(super) struct Header {
     pub(super) region: Option<TrainingRegion>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) horizons: Option<HorizonScales>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) light: Option<LightBand>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) output_ranges: Vec<OutputRange>,
     #[serde(default, skip_serializing_if = "Preparation::is_none")]
@@ -68,6 +71,7 @@ impl Header {
             calibration,
             region,
             horizons,
+            light,
             output_ranges,
             preparation,
             trend,
@@ -93,6 +97,7 @@ impl Header {
             calibration,
             region,
             horizons,
+            light,
             output_ranges,
             preparation,
             trend,
@@ -109,6 +114,7 @@ impl Header {
             calibration: self.calibration.clone(),
             region: self.region.clone(),
             horizons: self.horizons.clone(),
+            light: self.light.clone(),
             output_ranges: self.output_ranges.clone(),
             preparation: self.preparation.clone(),
             trend: self.trend.clone(),
@@ -222,6 +228,9 @@ fn check_header(header: &Header) -> Result<(), String> {
     }
     if let Some(horizons) = &header.horizons {
         horizons.check(header.channels.outputs.len())?;
+    }
+    if let Some(light) = &header.light {
+        light.check(header.members, header.channels.outputs.len())?;
     }
     check_ranges(&header.output_ranges, header.channels.outputs.len())?;
     check_preparation(header)?;

@@ -4,11 +4,10 @@
 //! warm-up, so that its states are those of the last known sample; from there it runs freely for K steps. NARX models and ARX take
 //! measured lags, recurrent ones carry their states, a state-space model corrects them by its observer.
 
-use intervalid_data::{
-    DIVERGED, Dataset, InitialState, Lags, Part, PastOutputs, Regressor, Scaled, Window, free_run_windows,
-};
+use intervalid_data::{Dataset, Part, Window, free_run_windows};
 use intervalid_interval::Real;
 
+use crate::band::calibration::{AheadScores, BlockScores, horizon_scales};
 use crate::band::horizon::{HORIZONS, HorizonScales};
 use crate::band::metrics::align;
 use crate::band::prediction::Band;
@@ -17,141 +16,18 @@ use crate::family::body::{Body, Fitted, Networks};
 use crate::family::interval::IntervalNetwork;
 use crate::model::Model;
 use crate::network::Stepper;
+use crate::simulate::walk::{Ahead, LinearWalker, NetworkWalker, Plan, walk};
 
 /// From how many samples errors at each horizon are learnt: more tell little more and take time.
 const MOST_ORIGINS: usize = 500;
-
-/// Which predictions are wanted.
-#[derive(Clone, Copy)]
-struct Plan<'a> {
-    /// Ascending.
-    horizons: &'a [usize],
-    /// Samples between origins.
-    stride: usize,
-}
-
-/// Predictions of one window, normalised: `[horizon][step][output]`, not a number where there is none.
-type Ahead = Vec<Vec<f64>>;
-
-/// What moves from step to step.
-trait Walker<T> {
-    fn reset(&mut self);
-    fn step(&mut self, regressor: &[T], y: &mut [T]);
-    /// Keeps the state, and goes back to it.
-    fn save(&mut self);
-    fn restore(&mut self);
-}
-
-struct NetworkWalker<T> {
-    stepper: Stepper<T>,
-    saved: Vec<[Vec<T>; 2]>,
-}
-
-impl<T: Real> Walker<T> for NetworkWalker<T> {
-    fn reset(&mut self) {
-        self.stepper.reset();
-    }
-
-    fn step(&mut self, regressor: &[T], y: &mut [T]) {
-        y.copy_from_slice(self.stepper.step(regressor));
-    }
-
-    fn save(&mut self) {
-        for ([h, c], (from_h, from_c)) in self.saved.iter_mut().zip(self.stepper.states()) {
-            h.copy_from_slice(from_h);
-            c.copy_from_slice(from_c);
-        }
-    }
-
-    fn restore(&mut self) {
-        for ((to_h, to_c), [h, c]) in self.stepper.states_mut().zip(&self.saved) {
-            to_h.copy_from_slice(h);
-            to_c.copy_from_slice(c);
-        }
-    }
-}
-
-/// A model without states.
-struct LinearWalker<'a>(&'a intervalid_data::ArxModel);
-
-impl Walker<f64> for LinearWalker<'_> {
-    fn reset(&mut self) {}
-
-    fn step(&mut self, regressor: &[f64], y: &mut [f64]) {
-        self.0.step(regressor, y);
-    }
-
-    fn save(&mut self) {}
-
-    fn restore(&mut self) {}
-}
-
-/// All predictions of a plan over one window.
-fn walk<T: Real>(
-    walker: &mut impl Walker<T>,
-    scaled: &Scaled<T>,
-    window: Window,
-    (lags, initial): (Lags, InitialState),
-    plan: Plan<'_>,
-) -> Ahead {
-    let experiment = &scaled.experiments()[window.experiment];
-    let outputs = experiment.outputs();
-    let layout = Regressor::new(lags, experiment.inputs(), outputs);
-    let steps = window.len - 1;
-    let furthest = plan.horizons.last().copied().unwrap_or(1);
-    let mut found = vec![vec![f64::NAN; steps * outputs]; plan.horizons.len()];
-    let mut regressor = vec![T::zero(); layout.len()];
-    let mut own = vec![T::zero(); furthest * outputs];
-    let limit = T::of(DIVERGED);
-    let oldest = initial.known_outputs(window.start, lags).start;
-    walker.reset();
-    for (origin, k) in window.predicted().enumerate() {
-        let past = PastOutputs::new(oldest..k, k);
-        // The first step from an origin is also the one that moves the origin on.
-        // Further than the last horizon that ends within the window nothing is looked at, but from the start.
-        let left = steps - origin;
-        let wanted = match origin {
-            0 => furthest.min(left),
-            _ if origin.is_multiple_of(plan.stride) => {
-                let within = plan.horizons.iter().rev().find(|horizon| **horizon <= left);
-                within.copied().unwrap_or(1)
-            }
-            _ => 1,
-        };
-        for ahead in 0..wanted {
-            let (before, now) = own.split_at_mut(ahead * outputs);
-            let predicted = |step: usize, output: usize| before[step * outputs + output];
-            layout.write_outputs(experiment, &past, k + ahead, predicted, &mut regressor);
-            layout.write_inputs(experiment, k + ahead, &mut regressor);
-            let y = &mut now[..outputs];
-            walker.step(&regressor, y);
-            if ahead == 0 {
-                walker.save();
-            }
-            if y.iter().any(|y| y.is_nan() || y.abs() > limit) {
-                break;
-            }
-            let at = (origin + ahead) * outputs;
-            for (horizon, found) in plan.horizons.iter().zip(&mut found) {
-                // So early in the run nobody knows more than its start.
-                if *horizon == ahead + 1 || (origin == 0 && ahead < *horizon) {
-                    for (to, y) in found[at..at + outputs].iter_mut().zip(&*y) {
-                        *to = y.as_f64();
-                    }
-                }
-            }
-        }
-        walker.restore();
-    }
-    found
-}
+/// The same of one held-out stretch of many.
+const MOST_ORIGINS_OF_A_STRETCH: usize = 200;
 
 impl<T: Real> Fitted<'_, IntervalNetwork<T>> {
     fn ahead(&self, dataset: &Dataset, windows: &[Window], plan: Plan<'_>) -> Result<Vec<Ahead>> {
         let scaled = self.interface.scale::<T>(dataset)?;
         let stepper = Stepper::new(&self.body.architecture, &self.body.theta);
-        let saved = stepper.states().map(|(h, c)| [h.to_vec(), c.to_vec()]).collect();
-        let mut walker = NetworkWalker { stepper, saved };
+        let mut walker = NetworkWalker::new(stepper);
         let start = (self.config.lags, self.config.initial);
         Ok(windows
             .iter()
@@ -212,6 +88,45 @@ impl Model {
         }
     }
 
+    /// Predictions of a plan, each with the sides of the free run's band at its sample: `[horizon][run]`, not a number where there is none. Where
+    /// the free run has ended, its last width is the best that is known.
+    fn bands_ahead(&self, dataset: &Dataset, part: &Part, plan: Plan<'_>) -> Result<Vec<Vec<Band>>> {
+        let (lags, initial) = (self.config().lags, self.config().initial);
+        let windows = free_run_windows(dataset, part, lags, initial)?;
+        let runs = self.ahead(dataset, &windows, plan)?;
+        let free = self.simulate_unlimited(dataset, part)?;
+        let interface = self.interface();
+        let outputs = interface.outputs.len();
+        let history = initial.looks_back();
+        let mut found = vec![free; plan.horizons.len()];
+        for (place, bands) in found.iter_mut().enumerate() {
+            for ((band, run), window) in bands.iter_mut().zip(&runs).zip(&windows) {
+                let steps = window.len - 1 - history;
+                let predicted = &run[place][history * outputs..];
+                for output in 0..outputs {
+                    let sides = |step: usize| {
+                        let centre = band.centre[output][step];
+                        [centre - band.lower[output][step], band.upper[output][step] - centre]
+                    };
+                    let sides: Vec<[f64; 2]> = (0..band.centre[output].len()).map(sides).collect();
+                    let Some(&last) = sides.last() else { continue };
+                    let value = |step: usize| {
+                        let value = predicted[step * outputs + output];
+                        interface.normaliser.output_to_physical(output, value)
+                    };
+                    let rows: Vec<(f64, [f64; 2])> = (0..steps)
+                        .map(value)
+                        .zip(sides.into_iter().chain(std::iter::repeat(last)))
+                        .collect();
+                    band.centre[output] = rows.iter().map(|&(y, _)| y).collect();
+                    band.lower[output] = rows.iter().map(|&(y, [below, _])| y - below).collect();
+                    band.upper[output] = rows.iter().map(|&(y, [_, above])| y + above).collect();
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Predictions `horizon` samples ahead, each knowing the measured outputs up to then; the first ones of a part, and all within
     /// a warm-up, know what a free run's start knows. Samples and scoring are those of [`simulate`](Self::simulate).
     ///
@@ -230,46 +145,28 @@ impl Model {
         let windows = free_run_windows(dataset, part, lags, initial)?;
         self.interface().check_measured(dataset, &windows)?;
         let longest = windows.iter().map(|window| window.len - 1).max().unwrap_or(1);
-        let horizons = [horizon.min(longest)];
         let plan = Plan {
-            horizons: &horizons,
+            horizons: &[horizon.min(longest)],
             stride: 1,
+            from_the_start: true,
         };
-        let runs = self.ahead(dataset, &windows, plan)?;
-        let mut bands = self.simulate_unlimited(dataset, part)?;
-        let outputs = self.interface().outputs.len();
-        for ((band, run), window) in bands.iter_mut().zip(&runs).zip(&windows) {
-            let history = initial.looks_back();
-            let steps = window.len - 1 - history;
-            let predicted = &run[0][history * outputs..];
-            let end = (0..steps).find(|step| {
-                !predicted[step * outputs..(step + 1) * outputs]
-                    .iter()
-                    .all(|y| y.is_finite())
-            });
-            for output in 0..outputs {
-                let scale = self
-                    .interface()
-                    .horizons
-                    .as_ref()
-                    .map_or(1.0, |scales| scales.at(horizon, output));
-                // Where the free run has ended, its last width is the best that is known.
-                let sides: Vec<[f64; 2]> = (0..band.len())
-                    .map(|step| {
-                        let centre = band.centre[output][step];
-                        [centre - band.lower[output][step], band.upper[output][step] - centre]
-                    })
-                    .collect();
-                let Some(&last) = sides.last() else { continue };
-                let to_physical = |step: usize| {
-                    let value = predicted[step * outputs + output];
-                    self.interface().normaliser.output_to_physical(output, value)
-                };
-                let sides = sides.into_iter().chain(std::iter::repeat(last));
-                let rows: Vec<(f64, [f64; 2])> = (0..end.unwrap_or(steps)).map(to_physical).zip(sides).collect();
-                band.centre[output] = rows.iter().map(|&(y, _)| y).collect();
-                band.lower[output] = rows.iter().map(|&(y, [below, _])| y - scale * below).collect();
-                band.upper[output] = rows.iter().map(|&(y, [_, above])| y + scale * above).collect();
+        let mut bands = self.bands_ahead(dataset, part, plan)?.swap_remove(0);
+        for band in &mut bands {
+            let end = (0..band.len()).find(|&step| !band.centre.iter().all(|output| output[step].is_finite()));
+            let Band {
+                lower, centre, upper, ..
+            } = band;
+            for (output, ((lower, centre), upper)) in lower.iter_mut().zip(&mut *centre).zip(upper).enumerate() {
+                let horizons = self.interface().horizons.as_ref();
+                let scale = horizons.map_or(1.0, |scales| scales.at(horizon, output));
+                if let Some(end) = end {
+                    [&mut *lower, &mut *centre, &mut *upper]
+                        .into_iter()
+                        .for_each(|values| values.truncate(end));
+                }
+                for ((lower, &mut y), upper) in lower.iter_mut().zip(centre).zip(upper) {
+                    (*lower, *upper) = (y - scale * (y - *lower), y + scale * (*upper - y));
+                }
             }
             band.diverged_at = match band.is_empty() {
                 true => Some(0),
@@ -279,78 +176,77 @@ impl Model {
         Ok(self.limited(self.with_its_trend(recorded, bands)))
     }
 
-    /// The same model knowing how its band shrinks a few samples after a measurement, from the data it was fitted to; without
-    /// that knowledge where it cannot run step by step, or hardly any sample can be judged.
+    /// Predictions at all horizons whose bands are sized ([`horizon_scales`]), from some of the samples of `part`, with the sides of the free run's
+    /// band; not a number at samples without one. The first samples of a run, which are not as far from its start, have none.
+    ///
+    /// # Errors
+    /// [`ModelError::NotStepwise`] for the Bayesian, dropout and deep-ensemble baselines; if the data have other channels or the part is too
+    /// short.
+    pub fn sample_ahead(&self, dataset: &Dataset, part: &Part) -> Result<Vec<(usize, Vec<Band>)>> {
+        self.sampled(&*self.level(dataset)?, part, MOST_ORIGINS_OF_A_STRETCH)
+    }
+
+    fn sampled(&self, level: &Dataset, part: &Part, origins: usize) -> Result<Vec<(usize, Vec<Band>)>> {
+        let plan = Plan {
+            horizons: &HORIZONS,
+            stride: part.samples().div_ceil(origins).max(1),
+            from_the_start: false,
+        };
+        let bands = self.bands_ahead(level, part, plan)?;
+        Ok(HORIZONS.into_iter().zip(bands).collect())
+    }
+
+    /// The same model with bands some samples ahead as held-out stretches sized them; none leaves the free run's width.
+    ///
+    /// # Errors
+    /// If they are of another number of outputs or have values out of range.
+    pub fn with_horizon_scales(mut self, horizons: Option<HorizonScales>) -> Result<Self> {
+        if let Some(horizons) = &horizons {
+            horizons
+                .check(self.interface().outputs.len())
+                .map_err(|reason| ModelError::option("horizons", reason, "sound factors per output"))?;
+        }
+        self.set_horizons(horizons);
+        Ok(self)
+    }
+
+    /// The same model knowing how its band shrinks a few samples after a measurement: what held-out stretches said, where it knows that already, else from
+    /// the data it was fitted to; without that knowledge where it cannot run step by step, or hardly any sample can be judged.
     ///
     /// # Errors
     /// If the data have other channels or the part is too short.
     pub fn with_horizons(mut self, dataset: &Dataset, part: &Part) -> Result<Self> {
-        self.set_horizons(self.learn_horizons(dataset, part)?);
+        if self.interface().horizons.is_none() {
+            self.set_horizons(self.learn_horizons(dataset, part)?);
+        }
         Ok(self)
     }
 
     fn learn_horizons(&self, dataset: &Dataset, part: &Part) -> Result<Option<HorizonScales>> {
-        /// Fewer errors say nothing about a quantile.
-        const LEAST_ERRORS: usize = 30;
         let dataset = &*self.level(dataset)?;
-        let (lags, initial) = (self.config().lags, self.config().initial);
-        let windows = free_run_windows(dataset, part, lags, initial)?;
-        let samples: usize = windows.iter().map(|window| window.len).sum();
-        let plan = Plan {
-            horizons: &HORIZONS,
-            stride: samples.div_ceil(MOST_ORIGINS).max(1),
-        };
-        let runs = match self.ahead(dataset, &windows, plan) {
+        let sampled = match self.sampled(dataset, part, MOST_ORIGINS) {
             Err(ModelError::NotStepwise { .. }) => return Ok(None),
-            runs => runs?,
+            sampled => sampled?,
         };
-        let bands = self.simulate_unlimited(dataset, part)?;
         let outputs = self.interface().outputs.len();
-        let history = initial.looks_back();
-        let mut scales = vec![Vec::new(); HORIZONS.len()];
-        for output in 0..outputs {
-            let floor = self.interface().least_half_width(output);
-            let aligned = align(dataset, &bands, output)?;
-            let mut free = Vec::new();
-            let mut ahead = vec![Vec::new(); HORIZONS.len()];
-            for ((band, run), aligned) in bands.iter().zip(&runs).zip(&aligned) {
-                for (step, &target) in aligned.target.iter().enumerate() {
-                    let step = step + band.warmup;
-                    let centre = band.centre[output][step];
-                    let ratio = |error: f64| {
-                        let side = match error < 0.0 {
-                            true => centre - band.lower[output][step],
-                            false => band.upper[output][step] - centre,
-                        };
-                        error.abs() / side.max(floor)
-                    };
-                    free.push(ratio(target - centre));
-                    for ((errors, predicted), horizon) in ahead.iter_mut().zip(run).zip(HORIZONS) {
-                        let value = predicted[(step + history) * outputs + output];
-                        // So early the prediction is from the start, which is not as far back.
-                        let is_as_far = step + history + 1 >= horizon;
-                        if value.is_finite() && is_as_far {
-                            let y = self.interface().normaliser.output_to_physical(output, value);
-                            errors.push(ratio(target - y));
-                        }
-                    }
-                }
-            }
-            let coverage = self.config().coverage;
-            let all = crate::band::calibration::quantile(free, coverage);
-            if all <= 0.0 {
-                return Ok(None);
-            }
-            for (scales, errors) in scales.iter_mut().zip(ahead) {
-                if errors.len() >= LEAST_ERRORS {
-                    scales.push(crate::band::calibration::quantile(errors, coverage) / all);
-                }
-            }
-        }
-        // Those about which every output has enough to say.
-        let known = HORIZONS.into_iter().zip(scales);
-        let (horizons, scales): (Vec<_>, Vec<_>) = known.filter(|(_, scales)| scales.len() == outputs).unzip();
-        Ok((!horizons.is_empty()).then_some(HorizonScales { horizons, scales }))
+        // All of it as one stretch.
+        let stretch = |bands: &[Band]| -> Result<Vec<Vec<BlockScores>>> {
+            let of = |output: usize| Ok(vec![BlockScores::of(&align(dataset, bands, output)?)]);
+            (0..outputs).map(of).collect()
+        };
+        let free = stretch(&self.simulate_unlimited(dataset, part)?)?;
+        let ahead = sampled.into_iter().map(|(horizon, bands)| {
+            Ok(AheadScores {
+                horizon,
+                blocks: stretch(&bands)?,
+                cuts: Vec::new(),
+            })
+        });
+        let ahead = ahead.collect::<Result<Vec<AheadScores>>>()?;
+        let floors: Vec<f64> = (0..outputs)
+            .map(|output| self.interface().least_half_width(output))
+            .collect();
+        Ok(horizon_scales((&free, &[]), &ahead, &floors, self.config().coverage))
     }
 }
 
@@ -404,8 +300,10 @@ mod tests {
                 .as_ref()
                 .map(|scales| scales.horizons.clone());
             let known = known.expect("the shorter ones are known");
+            // The last is where a prediction is taken for a free run.
+            let looked_at = &known[..known.len() - 1];
             assert!(
-                known.starts_with(&[1, 2, 5]) && known.iter().all(|&horizon| horizon < 50),
+                looked_at.starts_with(&[1, 2, 5]) && looked_at.iter().all(|&horizon| horizon < 50),
                 "{known:?}"
             );
         }

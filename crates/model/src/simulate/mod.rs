@@ -8,3 +8,4 @@ pub(crate) mod range;
 pub(crate) mod recursion;
 mod recursion_maps;
 pub(crate) mod stepwise;
+pub(crate) mod walk;

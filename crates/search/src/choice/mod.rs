@@ -13,7 +13,7 @@ use crate::doubt::Beliefs;
 use crate::error::{Result, SearchError};
 use crate::finish::finish_linear;
 use crate::folds::Folds;
-use crate::hidden_states::{HiddenCandidate, Pool, best_pool};
+use crate::hidden_states::{HiddenCandidate, Pool, UNTOLD, best_pool};
 use crate::info::CandidateInfo;
 use crate::linear::LinearCandidate;
 use crate::promise::Promise;
@@ -188,6 +188,14 @@ impl Chooser<'_> {
         self.pool.as_ref().map_or(&[], |pool| &pool.of)
     }
 
+    /// Whether the pool is a mean of the best linear model and others like it, which is linear as well.
+    fn is_mean_of_linear(&self, linear: &[Pick]) -> bool {
+        let candidates = self.searched.hidden_candidates();
+        let is_linear = |&place: &usize| candidates[place].recipe.is_linear();
+        let has = |pick: &Pick| matches!(pick, Pick::Hidden(index) if self.pooled().contains(index));
+        linear.first().is_some_and(has) && self.pooled().iter().all(is_linear)
+    }
+
     /// Models with hidden states that can be started.
     fn startable(&self, is_linear: bool) -> impl Iterator<Item = Pick> + use<'_> {
         let candidates = self.searched.hidden_candidates();
@@ -276,11 +284,13 @@ impl Chooser<'_> {
         let linear = self.linear_models();
         let best = linear.first().and_then(|&pick| self.score(pick));
         let wins = |pick: &Pick| {
-            let clearly = self
-                .score(*pick)
-                .zip(best)
-                .is_none_or(|(score, best)| score.clearly_beats(best, NETWORK_ADVANTAGE));
-            clearly || self.is_network_asked()
+            let is_better = self.score(*pick).zip(best).is_none_or(|(score, best)| {
+                score.clearly_beats(best, NETWORK_ADVANTAGE)
+                    || (*pick == Pick::Pool
+                        && self.is_mean_of_linear(&linear)
+                        && score.total() < (1.0 + UNTOLD) * best.total())
+            });
+            is_better || self.is_network_asked()
         };
         let networks = self.networks().into_iter().filter(wins).take(MOST_NETWORKS);
         let mut order: Vec<Pick> = networks.chain(linear.iter().copied().take(MOST_LINEAR)).collect();
@@ -309,7 +319,7 @@ impl Chooser<'_> {
         };
         let networks = plan.train(&self.finishing, config, self.budget)?;
         let assemble = |of_folds_only: bool| -> Result<Finished> {
-            let (model, calibration) = networks.assemble(folds, config, of_folds_only)?;
+            let (model, calibration) = networks.assemble(config, of_folds_only)?;
             let score = self.score(pick).ok_or(SearchError::NoStableLinearModel)?;
             Ok(Finished {
                 promise: Promise::of(&model, folds, score, Some(networks.held_out(folds.folds.len()))),

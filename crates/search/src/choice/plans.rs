@@ -17,6 +17,7 @@ impl Chooser<'_> {
         let of_folds = (0..self.folds.folds.len()).filter_map(|fold| {
             Some(Member {
                 theta: candidate.theta(fold)?.to_vec(),
+                recipe: 0,
                 // The forward cut's has seen least, and calibrates only.
                 joins: Some(fold) != forward,
                 fold: Some(fold),
@@ -25,12 +26,14 @@ impl Chooser<'_> {
         let of_cuts = candidate.members_from(self.folds.folds.len(), &self.finishing, self.config, self.budget)?;
         let of_cuts = of_cuts.into_iter().map(|(fold, theta)| Member {
             fold: Some(fold),
+            recipe: 0,
             theta,
             joins: false,
         });
         let everything = candidate.members_of_everything(self.folds, self.config, self.budget)?;
         let everything = everything.into_iter().map(|theta| Member {
             fold: None,
+            recipe: 0,
             theta,
             joins: true,
         });
@@ -50,25 +53,33 @@ impl Chooser<'_> {
         let mut history = 0;
         for &place in places {
             let (hidden, started) = started(place).ok_or(SearchError::NoStableLinearModel)?;
-            observed.extend(hidden.observed(&candidates[place], started, self.budget));
+            observed.push(hidden.observed(&candidates[place], started, self.budget));
             history = history.max(started.history);
         }
         hidden_plan(observed, candidates[places[0]].lags(), history, self.config)
     }
 }
 
-/// Models with hidden states and observers, which then share one shape.
-pub(crate) fn hidden_plan(observed: Vec<Observed>, lags: Lags, history: usize, config: &SearchConfig) -> Result<Plan> {
-    let shapes = observed.iter().map(|member| member.model.shape());
+/// Models with hidden states and observers, `[recipe][model]`, which then share one shape.
+pub(crate) fn hidden_plan(
+    observed: Vec<Vec<Observed>>,
+    lags: Lags,
+    history: usize,
+    config: &SearchConfig,
+) -> Result<Plan> {
+    let shapes = observed.iter().flatten().map(|member| member.model.shape());
     let shape = common_shape(shapes).ok_or(SearchError::NoStableLinearModel)?;
     let settings = state_space_settings(config, lags, shape, history);
-    let members = observed.into_iter().map(|member| {
+    let observed = observed.into_iter().enumerate();
+    let numbered = observed.flat_map(|(recipe, members)| members.into_iter().map(move |member| (recipe, member)));
+    let members = numbered.map(|(recipe, member)| {
         let mut theta = member.model.widened(shape).theta().to_vec();
         let gain_end = theta.len() + shape.states * shape.outputs;
         theta.extend(member.gain);
         theta.resize(gain_end, 0.0);
         Member {
             fold: member.fold,
+            recipe,
             theta,
             joins: member.joins,
         }

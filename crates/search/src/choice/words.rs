@@ -3,6 +3,7 @@
 use intervalid_model::ModelKind;
 
 use super::{Choice, Chooser, Finished, NETWORK_ADVANTAGE, PassedOver, Pick};
+use crate::findings::count;
 use crate::table::table;
 
 impl Chooser<'_> {
@@ -67,6 +68,7 @@ impl Chooser<'_> {
 
     fn why(&self, pick: Pick) -> String {
         let linear = self.linear_models();
+        let is_mean_of_linear = pick == Pick::Pool && self.is_mean_of_linear(&linear);
         let is_linear = linear.contains(&pick);
         let network = self.networks().first().copied();
         let rival = if is_linear { network } else { Some(pick) };
@@ -93,6 +95,13 @@ impl Chooser<'_> {
             true => format!("{:.0} % lower than", -share),
             false => format!("{share:.0} % higher than"),
         };
+        if is_mean_of_linear {
+            let others = count(self.pooled().len() - 1, "other");
+            return format!(
+                "the mean of the best linear model and {others} that held-out data hardly tell from it: its error there is {compared} \
+                 the best one's, and on later data a mean errs less as a rule"
+            );
+        }
         let (blocks, all) = (score.blocks_better(linear), score.blocks.len());
         match is_linear {
             false if self.config.model.is_some() => format!(

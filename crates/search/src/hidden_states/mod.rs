@@ -12,5 +12,5 @@ mod stress;
 pub(crate) use candidate::HiddenCandidate;
 pub(crate) use history::Observed;
 pub(crate) use long::everything_work;
-pub(crate) use pool::{Pool, best_pool, common_shape};
+pub(crate) use pool::{Pool, UNTOLD, best_pool, common_shape};
 pub(crate) use rounds::HiddenSearch;

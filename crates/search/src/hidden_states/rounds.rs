@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::candidate::HiddenCandidate;
 use super::long::LongSearch;
-use super::pool::MOST_NETWORKS;
+use super::pool::{MOST, MOST_NETWORKS};
 use super::recipes::{Decided, effort, near_the_best, stronger};
 use super::stress::stress_runs;
 use crate::budget::Budget;
@@ -258,7 +258,8 @@ impl HiddenSearch {
     /// Recipes that may have to be carried out once more in the end, with their Gauss–Newton steps: those of the dearest pool.
     pub(crate) fn needed_in_the_end(&self) -> Vec<(Recipe, usize)> {
         let of = |candidate: &HiddenCandidate| (candidate.recipe, candidate.refined);
-        let mut needed: Vec<(Recipe, usize)> = self.best(true).map(of).into_iter().collect();
+        let linear = self.best_first(true).into_iter().take(MOST - MOST_NETWORKS);
+        let mut needed: Vec<(Recipe, usize)> = linear.map(of).collect();
         let networks = self.best_first(false);
         needed.extend(networks.iter().take(MOST_NETWORKS).map(|network| of(network)));
         if networks.is_empty() {

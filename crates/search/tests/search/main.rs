@@ -50,7 +50,19 @@ fn check_truth(record: &SyntheticRecord, coverage: f64, rounds: usize) {
     let ideal = widths.sum::<f64>() / (test.len() - 1) as f64;
     let measured = &dataset.experiments()[0].output(0)[test.start + 1..test.end];
     let range = measured.iter().copied().fold(f64::MIN, f64::max) - measured.iter().copied().fold(f64::MAX, f64::min);
-    for (name, metrics, widest) in [("offline", offline, 1.25), ("online", online, 1.4)] {
+    // Few of the members, with a band of their own size.
+    let light = fit.model.light().expect("a search stores one");
+    let few = light.members();
+    assert!(2 * few < fit.model.members(), "{few} of {}", fit.model.members());
+    let bands = light.simulate(dataset, &split.test).expect("simulates");
+    let light = evaluate(dataset, &bands, coverage).expect("belongs").all;
+    let rmse = |metrics: &Metrics| metrics.rmse.expect("a number");
+    assert!(rmse(&light) < 1.05 * rmse(&offline), "{light:?} {offline:?}");
+    for (name, metrics, widest) in [
+        ("offline", offline, 1.25),
+        ("light", light, 1.25),
+        ("online", online, 1.4),
+    ] {
         let picp = metrics.picp.expect("a share");
         let margin = 0.02 + 3.0 * (coverage * (1.0 - coverage) / metrics.n as f64).sqrt();
         assert!(
@@ -111,6 +123,19 @@ fn threads_change_nothing_and_a_saved_model_is_the_same() {
     // Five without a block each, three of everything.
     assert_eq!(one.model.members(), 8);
     assert_eq!(one.info.members, 8);
+    let light = one.model.light().expect("stored");
+    assert_eq!(light.members(), 1);
+    let scale = |model: &Model| model.interface().calibration.as_ref().map(|found| found.outputs[0]);
+    // One recipe: what was held out was simulated by single models, so that scales agree, and nothing is added for disagreement.
+    let (of_all, of_one) = (
+        scale(&one.model).expect("calibrated"),
+        scale(&light).expect("calibrated"),
+    );
+    assert!((of_all.upper - of_one.upper).abs() < 1e-12, "{of_all:?} {of_one:?}");
+    assert!(
+        of_all.spread > Some(0.0) && of_one.spread == Some(0.0),
+        "{of_all:?} {of_one:?}"
+    );
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.safetensors");
@@ -254,6 +279,27 @@ fn several_outputs_and_experiments_are_fitted() {
     assert_eq!(offline.n, split.test.samples() - split.test.segments().len());
     assert!(offline.fit_percent.expect("a fit") > 80.0, "{offline:?}");
     assert!(online.picp.expect("a share") > 0.8);
+}
+
+/// Orders and penalties that hardly matter: none is taken for the best by chance, and the reason says so.
+#[test]
+fn linear_models_that_are_as_good_are_averaged() {
+    let record = LinearSystem::default().generate(500, 4).expect("generates");
+    let config = SearchConfig {
+        model: Some(ModelKind::Iss),
+        hidden: Some([0, 0]),
+        rounds: 2,
+        ..SearchConfig::default()
+    };
+    let (fit, _) = searched(record.dataset(), &config, 2);
+    let chosen = &fit.info.candidates[0];
+    assert!(chosen.name.starts_with("mean of state space"), "{}", chosen.name);
+    assert!(
+        fit.info.why.starts_with("the mean of the best linear model and"),
+        "{}",
+        fit.info.why
+    );
+    assert!(fit.info.members > 6, "{}", fit.info.members);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::format::{count, percent, significant, table};
 use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
-use crate::write::{OutFile, refuse_replacing};
+use crate::write::{OutFile, refuse_replacing, refuse_same};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -50,11 +50,11 @@ struct Call<'a> {
 /// Runs the model over new recordings and says whether it still does what it promised.
 pub(crate) fn run(args: &MonitorArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = model_file(&args.model)?;
+    refuse_same(&[("--out", args.out.as_deref()), ("--state", args.state.as_deref())])?;
     for (option, path) in [("--out", &args.out), ("--state", &args.state)] {
         if let Some(path) = path {
             let sources = args.data.data.iter().map(Path::new).chain([file.as_path()]);
-            let others = args.state.iter().filter(|_| option == "--out").map(PathBuf::as_path);
-            refuse_replacing(option, path, sources.chain(others))?;
+            refuse_replacing(option, path, sources)?;
         }
     }
     let growing = args.follow.then(|| Growing::new(&args.data.data)).transpose()?;

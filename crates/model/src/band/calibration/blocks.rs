@@ -3,6 +3,7 @@
 use super::levels::{LevelScaling, nested};
 use super::scaling::{Calibration, Scaling};
 use super::together::{CoverageTarget, widened};
+use crate::band::metrics::Aligned;
 use crate::family::ensemble::spread_factor;
 
 /// Aligned samples of one output in one held-out block, in order of time: what was measured, and the band of a model that
@@ -15,6 +16,21 @@ pub struct BlockScores {
     pub below: Vec<f64>,
     /// ŷ_hi - ŷ.
     pub above: Vec<f64>,
+}
+
+impl BlockScores {
+    /// Of these runs one after the other.
+    pub(crate) fn of(runs: &[Aligned<'_>]) -> Self {
+        let mut scores = Self::default();
+        for run in runs {
+            for k in 0..run.target.len() {
+                scores.error.push(run.target[k] - run.centre[k]);
+                scores.below.push(run.centre[k] - run.lower[k]);
+                scores.above.push(run.upper[k] - run.centre[k]);
+            }
+        }
+        scores
+    }
 }
 
 /// One block in units of its band: |error| over the side it falls on, and on which side.
@@ -195,7 +211,7 @@ pub(super) fn typical_range(mut shares: Vec<f64>) -> Option<(f64, f64)> {
     (count >= 5).then(|| (shares[1], shares[count - 2]))
 }
 
-fn scores(block: &BlockScores, floor: f64) -> Scores {
+pub(super) fn scores(block: &BlockScores, floor: f64) -> Scores {
     let sides = block.error.iter().zip(block.below.iter().zip(&block.above));
     let score = |(&error, (&below, &above)): (&f64, (&f64, &f64))| {
         let side = if error < 0.0 { below } else { above };

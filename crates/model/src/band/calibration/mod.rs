@@ -1,5 +1,6 @@
 //! From a model's band to one whose coverage was checked: offline on held-out blocks, online as measurements arrive.
 
+mod ahead;
 mod blocks;
 mod levels;
 mod online;
@@ -7,6 +8,7 @@ mod renew;
 mod scaling;
 mod together;
 
+pub use ahead::{AheadScores, horizon_scales};
 pub use blocks::{BlockScores, calibrate, quantile, standard_error};
 pub use levels::{LEVEL_REACH, LevelScaling};
 pub use online::{OnlineBand, OnlineConstants, OnlineMemory, online_bands};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{BlockScores, calibrate};
 use super::levels::LevelScaling;
 use super::scaling::{Calibration, Scaling};
+use crate::band::light::LightBand;
 use crate::band::metrics::align;
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
@@ -151,12 +152,33 @@ impl Model {
         let mut model = self.clone().calibrated(Some(calibration))?;
         // Errors are assumed to have grown by the same share at every horizon.
         model.set_horizons(horizons);
+        model.set_light(self.recalibrated_light(dataset, part, new_weight)?);
         Ok(Recalibrated {
             model,
             renewal,
             before,
             after,
         })
+    }
+
+    /// The light band scaled by its own errors on the same recordings; none where they say too little about it.
+    fn recalibrated_light(&self, dataset: &Dataset, part: &Part, new_weight: f64) -> Result<Option<LightBand>> {
+        let Some(light) = &self.interface().light else {
+            return Ok(None);
+        };
+        match self.light()?.recalibrated(dataset, part, new_weight) {
+            Ok(found) => Ok(found
+                .model
+                .interface()
+                .calibration
+                .clone()
+                .map(|calibration| LightBand {
+                    calibration,
+                    ..light.clone()
+                })),
+            Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// How each output is scaled now; a side that had no floor gets one, or it could never grow.

@@ -166,6 +166,15 @@ impl Calibration {
         })
     }
 
+    /// The same where the disagreement of members adds nothing to the band.
+    pub(crate) fn without_spread(mut self) -> Self {
+        let levels = self.levels.iter_mut().flat_map(|level| &mut level.outputs);
+        for scaling in self.outputs.iter_mut().chain(levels) {
+            scaling.spread = Some(0.0);
+        }
+        self
+    }
+
     /// The least and the greatest coverage that [`at`](Self::at) knows; none where no levels were stored.
     #[must_use]
     pub fn reach(&self) -> Option<(f64, f64)> {

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Parser;
 use intervalid_deploy::{
-    COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, StepProgram, c_code, fmu,
-    identifier, onnx_models,
+    BandChoice, COptions, CPrecision, DeployError, FmiVersion, FmuOptions, Footprint, OnnxOptions, StepProgram, c_code,
+    fmu, identifier, onnx_models,
 };
 use intervalid_model::{CoverageTest, Model, ModelKind, Monitor, MonitorConfig, Precision};
 use serde::Serialize;
 
-use super::load::{model, model_file};
-use crate::args::{Cli, Command, ExportArgs, ExportPrecision, Fmi, Target};
+use super::bands::Bands;
+use crate::args::{BandName, Cli, Command, ExportArgs, ExportPrecision, Fmi, Target};
+use crate::commands::load::{model, model_file};
 use crate::error::{ExportError, Failure};
 use crate::format::{count, seconds};
 use crate::output::Output;
@@ -27,6 +28,10 @@ struct Report<'a> {
     to: &'static str,
     model_hash: &'a str,
     coverage: f64,
+    /// `full` or `light`.
+    band: &'static str,
+    /// What the step takes with each band of the model.
+    bands: Bands,
     sample_time: Option<f64>,
     /// Samples that a start uses.
     past_inputs: usize,
@@ -77,9 +82,10 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     for target in targets(args) {
         refuse_replacing("--out", &target, [source.as_path()])?;
     }
-    let (plan, export) = write(args, || model(&args.model, output), output)?;
+    let (plan, export, bands) = write(args, || model(&args.model, output), output)?;
+    let lines = bands.lines(&plan, args);
     if output.is_json() {
-        return output.json(&Report::new(&plan, &export, args));
+        return output.json(&Report::new(&plan, &export, bands, args));
     }
     let names: Vec<String> = targets(args).iter().map(|path| path.display().to_string()).collect();
     let names = match names.split_last() {
@@ -87,7 +93,7 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         _ => names.concat(),
     };
     output.story(format_args!("Written to {names}"))?;
-    for line in export.lines {
+    for line in export.lines.into_iter().chain(lines) {
         output.story(format_args!("  {line}"))?;
     }
     output.story(format_args!("  sample time {}", seconds(plan.sample_time)))?;
@@ -109,8 +115,8 @@ pub fn export_model(model: &Model, arguments: &[OsString]) -> Result<serde_json:
     };
     let export = || -> Result<serde_json::Value, Failure> {
         check_options(args)?;
-        let (plan, export) = write(args, || Ok(model.clone()), &Output::silent())?;
-        Ok(serde_json::to_value(Report::new(&plan, &export, args))?)
+        let (plan, export, bands) = write(args, || Ok(model.clone()), &Output::silent())?;
+        Ok(serde_json::to_value(Report::new(&plan, &export, bands, args))?)
     };
     Ok(export()?)
 }
@@ -120,15 +126,19 @@ fn write(
     args: &ExportArgs,
     model: impl FnOnce() -> Result<Model, Failure>,
     output: &Output,
-) -> Result<(StepProgram, Export), Failure> {
+) -> Result<(StepProgram, Export, Bands), Failure> {
     let name = stem(&args.out, args.to)?;
     let targets = targets(args);
     if let Some(target) = targets.iter().find(|target| target.exists() && !args.force) {
         return Err(DeployError::Exists { path: target.clone() }.into());
     }
     let model = model()?;
-    let plan = StepProgram::new(&model)?;
-    let monitor = watch(&model, args)?;
+    let bands = Bands::of(&model, args)?;
+    let (plan, exported) = match args.band {
+        BandName::Full => (StepProgram::new(&model)?, model),
+        BandName::Light => (StepProgram::light(&model)?, model.light()?),
+    };
+    let monitor = watch(&exported, args)?;
     let places = targets
         .iter()
         .map(|path| OutFile::open(path, "--out"))
@@ -140,17 +150,22 @@ fn write(
     };
     let contents: Vec<&[u8]> = export.files.iter().map(|(_, content)| content.as_slice()).collect();
     write_together(&places, &contents)?;
-    Ok((plan, export))
+    Ok((plan, export, bands))
 }
 
 impl<'a> Report<'a> {
-    fn new(plan: &'a StepProgram, export: &Export, args: &ExportArgs) -> Self {
+    fn new(plan: &'a StepProgram, export: &Export, bands: Bands, args: &ExportArgs) -> Self {
         let needs = plan.needs();
         Self {
             model: plan.kind,
             to: target_name(args.to),
             model_hash: &plan.fingerprint,
             coverage: plan.coverage,
+            band: match plan.band {
+                BandChoice::Full => "full",
+                BandChoice::Light(_) => "light",
+            },
+            bands,
             sample_time: plan.sample_time,
             past_inputs: needs.inputs,
             past_outputs: needs.outputs,
@@ -238,7 +253,7 @@ fn targets(args: &ExportArgs) -> Vec<PathBuf> {
         Target::Onnx => {
             let stem = args.out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let beside = |part: &str| args.out.with_file_name(format!("{stem}_{part}.onnx"));
-            vec![args.out.clone(), beside("init"), beside("simulate")]
+            vec![args.out.clone(), beside("init"), beside("correct"), beside("simulate")]
         }
         Target::Fmu => vec![args.out.clone()],
     }
@@ -283,13 +298,18 @@ fn watched(args: &ExportArgs, by: &str) -> Option<String> {
         .then(|| format!("{by}: running coverage, and whether the band still holds what it promised"))
 }
 
+/// The number type that was asked for.
+pub(super) fn c_precision(args: &ExportArgs) -> Option<CPrecision> {
+    args.precision.map(|precision| match precision {
+        ExportPrecision::Float => CPrecision::Float,
+        ExportPrecision::Double => CPrecision::Double,
+    })
+}
+
 fn c(plan: &StepProgram, args: &ExportArgs, name: &str, monitor: Option<CoverageTest>) -> Result<Export, Failure> {
     let options = COptions {
         name: name.to_owned(),
-        precision: args.precision.map(|precision| match precision {
-            ExportPrecision::Float => CPrecision::Float,
-            ExportPrecision::Double => CPrecision::Double,
-        }),
+        precision: c_precision(args),
         jacobian: args.jacobian,
         monitor,
     };
@@ -354,7 +374,10 @@ fn graphs(plan: &StepProgram, args: &ExportArgs) -> Result<Export, Failure> {
                 "ONNX with operators of opset {}, IR version {}, in {precision}",
                 models.opset, models.ir_version
             ),
-            format!("a step, its start and whole records; state: {}", states.join(", ")),
+            format!(
+                "a step, its start, its correction by what was measured, and whole records; state: {}",
+                states.join(", ")
+            ),
             alarm(plan, "output extrapolated"),
             format!(
                 "starts with {} and {}",
@@ -373,7 +396,7 @@ fn graphs(plan: &StepProgram, args: &ExportArgs) -> Result<Export, Failure> {
         opset: Some(models.opset),
         files: targets(args)
             .into_iter()
-            .zip([models.step, models.init, models.simulate])
+            .zip([models.step, models.init, models.correct, models.simulate])
             .collect(),
         ..Export::default()
     })

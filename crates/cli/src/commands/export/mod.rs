@@ -1,0 +1,7 @@
+//! `intervalid export`.
+
+mod bands;
+mod run;
+
+pub use run::export_model;
+pub(crate) use run::run;
