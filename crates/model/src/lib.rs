@@ -32,6 +32,7 @@ mod model;
 mod network;
 mod paper;
 mod preparation;
+mod raised;
 mod simulate;
 mod train;
 

@@ -1,17 +1,18 @@
 //! What the default search reaches on records without looking at their test parts.
 //!
 //! ```text
-//! cargo run --release -p intervalid-search --example inner_cuts -- [--budget SECONDS] [--rounds N] [--from 0] [--share 0.6] [--cut 0.6] [--threads 2] [--seed 1] [--table N] FILES
+//! cargo run --release -p intervalid-search --example inner_cuts -- [--budget SECONDS] [--rounds N] [--from 0] [--share 0.6] [--cut 0.6] [--threads 2] [--seed 1] [--table N] [--journals DIR] FILES
 //! ```
 //!
 //! The first `--share` of each record (its training and validation parts; with `--from` what lies between the two) is cut again: the search sees the first 60 % of it (`--cut`)
 //! and is judged on the rest, by a free run; with `--cut 1` nothing is judged. Prints one row per record: root mean square errors in standard deviations of the
 //! samples that were searched on, the share inside the bands, offline and online, of each output, the mean interval score of the offline one in the
 //! same unit, the time, and the model; then the share inside the light band, its error against the full model's and its members, and the share inside the bands of predictions 1, 5, 20 and 100 samples ahead, the mean over outputs;
-//! with `--table` the best candidates as well. The last lines have the bands of all outputs together.
+//! with `--table` the best candidates as well. What was searched is kept in the folder `--journals`, so that a changed end of the search is judged in seconds. The last lines have the bands of all outputs together.
 #![expect(clippy::print_stdout, reason = "a program that prints a table")]
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Part, ReadOptions, Segment, Split, SplitFractions, read};
@@ -44,6 +45,7 @@ struct Arguments {
     threads: usize,
     seed: u64,
     table: usize,
+    journals: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -58,6 +60,7 @@ impl Arguments {
             threads: 2,
             seed: 1,
             table: 0,
+            journals: None,
         };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
@@ -71,6 +74,7 @@ impl Arguments {
                 "--threads" => found.threads = value()?.parse()?,
                 "--seed" => found.seed = value()?.parse()?,
                 "--table" => found.table = value()?.parse()?,
+                "--journals" => found.journals = Some(value()?.into()),
                 option if option.starts_with("--") => return Err(format!("unknown option {option}").into()),
                 file => found.files.push(file.to_owned()),
             }
@@ -176,13 +180,17 @@ fn row(name: &str, dataset: &Dataset, split: &Split, arguments: &Arguments) -> R
         ..SearchConfig::default()
     };
     let started = Instant::now();
+    let journal = arguments.journals.as_ref().map(|folder| {
+        let cut = (arguments.from, arguments.share, arguments.cut);
+        folder.join(format!("{name}-{}-{}-{}", cut.0, cut.1, cut.2))
+    });
     let options = SearchOptions {
         threads: arguments.threads,
         control: Control {
             deadline: arguments.budget.and_then(|budget| started.checked_add(budget)),
             ..Control::default()
         },
-        ..SearchOptions::default()
+        journal: journal.as_deref(),
     };
     let found = search(dataset, split, &config, &options)?;
     let seconds = started.elapsed().as_secs_f64();

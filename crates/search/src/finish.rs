@@ -12,10 +12,19 @@ use crate::config::SearchConfig;
 use crate::cross_calibration::without;
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
+use crate::level::{Levels, Raise};
 use crate::light::{Joined, compared, kept_recipes, with_light};
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::parallel::map_parallel;
 use crate::sizing::{blocks_and_cuts, sized};
+
+/// A finished model.
+pub(crate) struct Made {
+    /// As it was fitted: predictions are moved when it is taken.
+    pub(crate) model: Model,
+    pub(crate) calibration: Calibration,
+    pub(crate) raises: Vec<Raise>,
+}
 
 /// Linear models of everything and without each block, averaged; the band comes from what models of divisions had not seen.
 pub(crate) fn finish_linear(
@@ -23,7 +32,7 @@ pub(crate) fn finish_linear(
     config: &SearchConfig,
     chosen: &LinearCandidate,
     budget: &Budget<'_>,
-) -> Result<(Model, Calibration)> {
+) -> Result<Made> {
     // The candidate was judged by models of the first divisions; the others size the band.
     let more: Vec<usize> = (chosen.models.len()..folds.folds.len()).collect();
     let of_more = map_parallel(&more, budget.threads, |&fold| -> Result<_> {
@@ -68,16 +77,18 @@ pub(crate) fn finish_linear(
         }
         half_width.push(half);
     }
-    let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
-    let (blocks, cuts) = blocks_and_cuts(folds, &scores);
-    let calibration = calibrate((&blocks, &cuts), &floors, config.target(), members.len());
     let settings = config.fit_config(ModelKind::Arx, chosen.lags, config.initial());
-    let several = members.len() > 1;
     let of = |members| {
         let normaliser = interface.normaliser.clone();
         Model::from_arx(folds.dataset, normaliser, members, half_width.clone(), &settings)
     };
     let blind: Vec<Option<Model>> = blind.into_iter().map(|arx| Some(of(vec![arx?]))).collect();
+    let levels = Levels::seen(folds, &blind, &scores);
+    levels.correct(&mut scores);
+    let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
+    let (blocks, cuts) = blocks_and_cuts(folds, &scores);
+    let calibration = calibrate((&blocks, &cuts), &floors, config.target(), members.len());
+    let several = members.len() > 1;
     let ahead = held_out_ahead(folds, &blind, budget.threads)?;
     let horizons = horizon_scales((&blocks, &cuts), &ahead, &floors, config.coverage);
     let mut model = of(members)
@@ -88,7 +99,11 @@ pub(crate) fn finish_linear(
         let light = calibrate((&blocks, &cuts), &floors, config.target(), 1);
         model = model.with_light(vec![0], light, folds.dataset, &compared(folds))?;
     }
-    Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+    Ok(Made {
+        raises: levels.raises(&model, folds),
+        model: model.with_region(folds.dataset, &folds.all)?,
+        calibration,
+    })
 }
 
 /// A network of the final model, or one that only calibrates it.
@@ -124,7 +139,8 @@ pub(crate) struct Networks<'a> {
     /// The divisions that they have not seen.
     folds: &'a Folds<'a>,
     members: Vec<Trained>,
-    /// What each division's say, `[output][division]`.
+    levels: Levels,
+    /// What each division's say, `[output][division]`, with predictions moved where the record asks for it.
     scores: Vec<Vec<BlockScores>>,
     /// The same some samples ahead.
     ahead: Vec<AheadScores>,
@@ -170,7 +186,7 @@ impl Plan {
             });
         }
         let all: Vec<&Trained> = members.iter().collect();
-        let scores = held_out_bands(folds, &all, Spread::of_coverage(config.coverage))?;
+        let mut scores = held_out_bands(folds, &all, Spread::of_coverage(config.coverage))?;
         let blind = (0..folds.folds.len()).map(|fold| {
             let of_fold = all.iter().filter(|member| member.fold == Some(fold));
             let of_fold: Vec<Model> = of_fold.map(|member| member.model.clone()).collect();
@@ -180,10 +196,13 @@ impl Plan {
             }
         });
         let blind = blind.collect::<Result<Vec<Option<Model>>>>()?;
+        let levels = Levels::seen(folds, &blind, &scores);
+        levels.correct(&mut scores);
         let ahead = held_out_ahead(folds, &blind, budget.threads)?;
         Ok(Networks {
             folds,
             members,
+            levels,
             scores,
             ahead,
         })
@@ -223,7 +242,7 @@ impl Networks<'_> {
     }
 
     /// The mean of the members as one model with a scaled band; `of_folds_only` leaves out those that saw everything.
-    pub(crate) fn assemble(&self, config: &SearchConfig, of_folds_only: bool) -> Result<(Model, Calibration)> {
+    pub(crate) fn assemble(&self, config: &SearchConfig, of_folds_only: bool) -> Result<Made> {
         let folds = self.folds;
         let joining = || {
             let members = self.members.iter();
@@ -249,7 +268,11 @@ impl Networks<'_> {
             let light = self.sized_light(&model, &kept_recipes(&joined), config)?;
             model = with_light(model, &joined, light, folds)?;
         }
-        Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+        Ok(Made {
+            raises: self.levels.raises(&model, folds),
+            model: model.with_region(folds.dataset, &folds.all)?,
+            calibration,
+        })
     }
 
     /// The calibration of one member of each of these recipes: by members that had not seen a division, as few and without regard to their
@@ -261,7 +284,8 @@ impl Networks<'_> {
             factor: 0.0,
             floor: 0.0,
         };
-        let scores = held_out_bands(self.folds, &few, alone)?;
+        let mut scores = held_out_bands(self.folds, &few, alone)?;
+        self.levels.correct(&mut scores);
         Ok(sized(model, &blocks_and_cuts(self.folds, &scores), config, 1))
     }
 }
