@@ -28,6 +28,7 @@
 
 mod arx;
 mod catalogue;
+mod count;
 mod dataset;
 mod dead_time;
 mod describe;
@@ -56,6 +57,7 @@ mod window;
 
 pub use arx::{ArxModel, DIVERGED};
 pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
+pub use count::count;
 pub use dataset::{Channel, ChannelKind, Dataset, Experiment};
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
 pub use describe::{ChannelSummary, Summary, describe};

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use intervalid_data::{Dataset, Experiment, Part, Segment, Split, SplitFractions, replace_file};
 use intervalid_model::{Control, EpochProgress, EpochRecord, ModelError, Progress, Stage, StopReason};
 use intervalid_report::{FitReport, fit_page};
-use intervalid_workflow::{FitRequest, Settings, TrainOptions, Trained, Training, WhenInterrupted, WorkflowError};
+use intervalid_workflow::{
+    FitRequest, Settings, TrainOptions, Trained, Training, WhenInterrupted, WorkflowError, refuse_learnt,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -273,6 +275,7 @@ impl Fit {
         let (dataset, split): (&Dataset, &Split) = match test {
             None => (&self.dataset, &self.split),
             Some(test) => {
+                refuse_learnt(test.experiments(), self.dataset.experiments()).map_err(error::data)?;
                 joined = self.with_test(test).map_err(error::model)?;
                 (&joined.0, &joined.1)
             }

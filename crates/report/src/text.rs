@@ -1,6 +1,7 @@
 //! Numbers and their meaning in words.
 
 use intervalid_analysis::NORMAL_95;
+pub use intervalid_data::count;
 use intervalid_model::{Calibration, Evaluation, Metrics, ROLLING_WINDOW};
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
@@ -26,13 +27,6 @@ pub fn significant(value: f64, digits: usize) -> String {
 #[must_use]
 pub fn percent(fraction: f64) -> String {
     format!("{:.1} %", 100.0 * fraction)
-}
-
-/// A count with its noun: `1 sample`, `2 samples`.
-#[must_use]
-pub fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// The share that was asked, without needless digits: `90 %`, `97.5 %`.
@@ -226,10 +220,6 @@ mod tests {
     fn lists_and_counts() {
         assert_eq!(listed(["a"]), "a");
         assert_eq!(listed(["a", "b", "c"]), "a, b and c");
-        assert_eq!(
-            (count(1, "epoch"), count(0, "epoch")),
-            ("1 epoch".to_owned(), "0 epochs".to_owned())
-        );
         assert_eq!((asked(0.9), asked(0.975)), ("90 %".to_owned(), "97.5 %".to_owned()));
     }
 

@@ -1,7 +1,7 @@
 //! A look at the record before anything is fitted.
 
 use intervalid_data::{
-    Dataset, DeadTimeConfig, Experiment, Part, Split, describe, estimate_dead_time, excitation_order,
+    Dataset, DeadTimeConfig, Experiment, Part, Split, count, describe, estimate_dead_time, excitation_order,
 };
 use serde::{Deserialize, Serialize};
 
@@ -114,15 +114,6 @@ fn dead_times(dataset: &Dataset, part: &Part, findings: &mut Vec<Finding>) {
             kind: FindingKind::DeadTime,
             text,
         });
-    }
-}
-
-/// `1 sample`, `2 samples`, `3 stretches`.
-pub(crate) fn count(number: usize, word: &str) -> String {
-    match (number, word.ends_with("ch")) {
-        (1, _) => format!("1 {word}"),
-        (_, true) => format!("{number} {word}es"),
-        (_, false) => format!("{number} {word}s"),
     }
 }
 

@@ -43,7 +43,7 @@ pub use error::{OutsideRange, Result, WorkflowError};
 pub use levels::{LevelMetrics, LevelRuns};
 pub use outcome::{Extrapolation, FitMetrics, FitOutcome, PartRuns};
 pub use plan::{Past, Plan, PlanLabel};
-pub use record::{RecordRequest, SplitSource, check_data_dir};
+pub use record::{RecordRequest, SplitSource, check_data_dir, refuse_learnt};
 pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
 pub use stamp::{RecordStamp, each_sample, start_hashes};

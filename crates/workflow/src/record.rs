@@ -218,7 +218,10 @@ impl RecordRequest {
 }
 
 /// Refuses experiments to judge by that are learnt from under whatever name.
-pub(crate) fn refuse_learnt(tested: &[Experiment], learnt: &[Experiment]) -> Result<(), DataError> {
+///
+/// # Errors
+/// [`DataError::TestIsLearnt`] names the first of them.
+pub fn refuse_learnt(tested: &[Experiment], learnt: &[Experiment]) -> Result<(), DataError> {
     for test in tested {
         if let Some(training) = learnt.iter().find(|training| training.has_samples_of(test)) {
             return Err(DataError::TestIsLearnt {

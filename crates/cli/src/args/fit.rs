@@ -176,6 +176,15 @@ pub(crate) struct FitArgs {
     pub(crate) print_config: bool,
 }
 
+impl FitArgs {
+    /// An output with more than one range, of which the last would count silently.
+    pub(crate) fn range_given_twice(&self) -> Option<&str> {
+        let names = || self.output_range.iter().map(|(name, _)| name.as_str());
+        let is_again = |(place, name): &(usize, &str)| names().take(*place).any(|earlier| earlier == *name);
+        names().enumerate().find(is_again).map(|(_, name)| name)
+    }
+}
+
 /// A name may hold an equals sign, a range does not.
 fn output_range(text: &str) -> Result<(String, OutputRange), String> {
     match text.rsplit_once('=').map(|(name, range)| (name.trim(), range)) {

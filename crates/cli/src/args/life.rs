@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::DataArgs;
+use super::{DataArgs, samples_ahead};
 
 const MONITOR_EXAMPLES: &str = "\
 Examples:
@@ -99,7 +99,7 @@ pub(crate) struct MonitorArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Watch predictions K samples ahead, each made from the measured outputs up to then [default: free runs]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = samples_ahead)]
     pub(crate) horizon: Option<usize>,
     /// Probability that a model which keeps its promise is ever told to be refitted
     #[arg(long, value_name = "P", default_value_t = 0.01, allow_negative_numbers = true)]

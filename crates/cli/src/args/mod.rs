@@ -187,6 +187,12 @@ pub(crate) struct DemoArgs {
     pub(crate) epochs: Option<u32>,
 }
 
+/// How far ahead predictions are made.
+fn samples_ahead(text: &str) -> Result<usize, String> {
+    let samples = text.parse().ok().filter(|&samples| samples > 0);
+    samples.ok_or_else(|| "expected at least 1 sample ahead".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::coverage::Coverages;
-use super::{DataArgs, DataOptions};
+use super::{DataArgs, DataOptions, samples_ahead};
 
 const PREDICT_EXAMPLES: &str = "\
 Examples:
@@ -97,7 +97,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE", requires = "online")]
     pub(crate) state: Option<PathBuf>,
     /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
-    #[arg(long, value_name = "K", conflicts_with = "online")]
+    #[arg(long, value_name = "K", value_parser = samples_ahead, conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
     /// Outputs at the first row, one per output: DATA then needs inputs only
     #[arg(long, value_name = "VALUE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["online", "horizon", "plot", "part"])]
@@ -136,7 +136,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "SHARE,...", value_parser = Coverages::parse, allow_negative_numbers = true)]
     pub(crate) coverage: Option<Coverages>,
     /// Evaluate predictions K samples ahead, each made from the measured outputs up to then
-    #[arg(long, value_name = "K", conflicts_with = "online")]
+    #[arg(long, value_name = "K", value_parser = samples_ahead, conflicts_with = "online")]
     pub(crate) horizon: Option<usize>,
     /// Band of a mean of several models: all of them, or the few of a light export
     #[arg(long, value_name = "BAND", value_enum, default_value = "full")]

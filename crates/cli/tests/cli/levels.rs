@@ -213,6 +213,21 @@ fn physical_limits_are_kept_in_the_model_and_in_everything_it_says() {
     );
     assert!(refused.contains("(line ") && refused.contains("more"), "{refused}");
     assert!(fit("level=0:9", "no").contains("a range is given for 'level': expected an output (y)"));
+    let twice = [
+        "fit",
+        "my.csv",
+        "--output-range",
+        "y=0:",
+        "--output-range",
+        "y=:9",
+        "--out",
+        "no",
+    ];
+    assert!(
+        folder
+            .transcript(&twice)
+            .contains("--output-range has two ranges for 'y'")
+    );
     for bad in ["y", "y=", "y=9:0", "=0:9", "y=a:b"] {
         let text = fit(bad, "no");
         assert!(

@@ -157,6 +157,10 @@ fn states_of_others_are_refused_and_stay() {
         "cannot write into its folder",
     );
     refused(
+        &["fit", "new.csv", "--horizon", "0"],
+        "expected at least 1 sample ahead",
+    );
+    refused(
         &["fit", "new.csv", "--false-alarm", "0"],
         "false_alarm = 0 is not allowed",
     );

@@ -1,10 +1,10 @@
 //! What is said about a choice: why this model, and what was passed over.
 
+use intervalid_data::count;
 use intervalid_model::ModelKind;
 
 use super::{Choice, Chooser, Finished, NETWORK_ADVANTAGE, PassedOver, Pick};
 use crate::error::Result;
-use crate::findings::count;
 use crate::level::Raise;
 use crate::table::table;
 

@@ -1,9 +1,8 @@
 //! A recipe carried out on every division, and what it is worth.
 
-use intervalid_data::Lags;
+use intervalid_data::{Lags, count};
 
 use super::history::Started;
-use crate::findings::count;
 use crate::score::{HeldOut, Score, score};
 use crate::state_space::{self, Fitted, HISTORY, Recipe, Run, StateSpace, simulate_from};
 

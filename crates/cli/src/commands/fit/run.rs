@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Split, SplitFractions};
+use intervalid_data::{Dataset, Split, SplitFractions, display_name};
 use intervalid_model::{Control, FileKind, Model, ModelError, Progress};
 use intervalid_report::FitReport;
 use intervalid_report::folder::{
@@ -49,6 +49,10 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let record = record(&data, global)
         .with_test(args.test.clone())
         .with_preparation(preparation);
+    if let Some(name) = args.range_given_twice() {
+        let problem = anyhow::anyhow!("--output-range has two ranges for '{}'", display_name(name));
+        return Err(Failure::input(problem).with_hint("give both ends at once, such as level=0:10"));
+    }
     let request = FitRequest::new(&settings(args).over(file.settings), record.known_name())?;
     if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
         return Err(WorkflowError::BudgetWithoutSearch.into());
