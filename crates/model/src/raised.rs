@@ -33,7 +33,6 @@ impl Model {
 mod tests {
     use intervalid_data::{Dataset, Experiment, Part};
 
-    use super::*;
     use crate::fixtures::recipes;
 
     /// The record with outputs that lie higher.
