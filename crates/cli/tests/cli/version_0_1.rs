@@ -125,7 +125,8 @@ fn old_fits_are_repeated_up_to_rounding() {
     for name in FITS.into_iter().filter(repeated) {
         let old = fixture(name);
         // Keys that came since, with what they had been before there was a choice; the preset paper has other values now.
-        let since = "gradnorm_optimiser = 'gradient'\nfeedback = 'mean'\n";
+        let since =
+            "gradnorm_optimiser = 'gradient'\nfeedback = 'mean'\nhidden_decay = 0.0\ntrain_on_validation = false\n";
         folder.write("config.toml", since.to_owned() + &text(&old.join("config.toml")));
         baseline(
             &folder,

@@ -60,6 +60,7 @@ impl FitConfig {
             ("gradnorm_beta", self.interval.gradnorm_beta),
             ("weight_decay", self.training.weight_decay),
             ("weight_noise", self.training.weight_noise),
+            ("hidden_decay", self.training.hidden_decay),
         ];
         for (option, value) in at_least_zero {
             if !(value >= 0.0 && value.is_finite()) {

@@ -77,6 +77,8 @@ flat! {
     states: Option<usize> = network.states,
     gradnorm_optimiser: GradNormOptimiser = interval.gradnorm_optimiser,
     feedback: Feedback = gaussian.feedback,
+    hidden_decay: f64 = training.hidden_decay,
+    train_on_validation: bool = training.train_on_validation,
 }
 
 impl Default for FlatConfig {
@@ -116,6 +118,8 @@ mod tests {
                 weight_decay: 0.8,
                 weight_noise: 0.9,
                 averaging: 0.11,
+                hidden_decay: 0.18,
+                train_on_validation: true,
             },
             interval: IntervalConfig {
                 strategy: Strategy::Joint,
@@ -153,7 +157,7 @@ mod tests {
         r#""miss_factor":0.7,"weight_decay":0.8,"weight_noise":0.9,"averaging":0.11,"learning_rate":0.12,"#,
         r#""schedule":"constant","gradient_clip":0.13,"patience":15,"gradnorm_beta":0.14,"gradnorm_rate":0.15,"#,
         r#""prior_std":0.16,"dropout":0.17,"members":16,"samples":17,"precision":"f64","seed":18,"states":19,"#,
-        r#""gradnorm_optimiser":"adam","feedback":"own"}"#,
+        r#""gradnorm_optimiser":"adam","feedback":"own","hidden_decay":0.18,"train_on_validation":true}"#,
     );
 
     #[test]

@@ -16,6 +16,8 @@ use crate::train::optim::Schedule;
 /// | `weight_decay` | | 0 | ≥ 0 |
 /// | `weight_noise` | | 0 | ≥ 0 |
 /// | `averaging` | | 0 | \[0, 1) |
+/// | `hidden_decay` | | 0 | ≥ 0 |
+/// | `train_on_validation` | | false | |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrainingConfig {
     /// Training windows.
@@ -39,6 +41,12 @@ pub struct TrainingConfig {
     /// Decay per iteration of the running mean of θ and Δ' that is validated and kept instead of the last iterate; 0 keeps
     /// none.
     pub averaging: f64,
+    /// As `weight_decay`, of hidden layers and cells only. Where all weights decay, a small read-out asks for large hidden values,
+    /// which saturate; where the read-out is free, small hidden weights leave a network nearly linear.
+    pub hidden_decay: f64,
+    /// Train on the validation part, too. It still chooses the epoch, and then hardly tells a network that has learnt its samples by
+    /// heart: for settings that were found on other splits, on short records whose newest samples are worth more than the choice.
+    pub train_on_validation: bool,
 }
 
 impl Default for TrainingConfig {
@@ -54,6 +62,8 @@ impl Default for TrainingConfig {
             weight_decay: 0.0,
             weight_noise: 0.0,
             averaging: 0.0,
+            hidden_decay: 0.0,
+            train_on_validation: false,
         }
     }
 }

@@ -60,13 +60,11 @@ impl<T: Real> Problem<T> {
         if config.network.linear_path {
             memory::check_linear(config.lags, channels.0, channels.1)?;
         }
-        let windows = Windows::new(
-            dataset,
-            &split.train,
-            config.lags,
-            config.initial,
-            config.training.window,
-        )?;
+        let trained = match config.training.train_on_validation {
+            true => &split.train_and_validation(),
+            false => &split.train,
+        };
+        let windows = Windows::new(dataset, trained, config.lags, config.initial, config.training.window)?;
         memory::check_training::<T>(config, &architecture, windows.len())?;
         let validation = free_run_windows(dataset, &split.validation, config.lags, config.initial)?;
         let arx = match config.network.linear_path {
@@ -194,12 +192,20 @@ impl<T: Real> Problem<T> {
         noisy
     }
 
-    /// Takes `rate` times `weight_decay` of every weight away; biases stay, and of a Bayesian network all, since it has a
-    /// prior.
+    /// Takes `rate` times `weight_decay` of every weight away, and times `hidden_decay` of those before the read-out; biases stay,
+    /// and of a Bayesian network all, since it has a prior.
     pub(super) fn decay(&self, theta: &mut [T], rate: f64) {
-        if self.config.training.weight_decay > 0.0 && self.config.model.method() != Method::Bayesian {
-            let keep = T::of(1.0 - rate * self.config.training.weight_decay);
-            for block in self.weights() {
+        if self.config.model.method() == Method::Bayesian {
+            return;
+        }
+        let training = &self.config.training;
+        for block in self.weights() {
+            let decay = match self.layout.is_output(block) {
+                true => training.weight_decay,
+                false => training.weight_decay + training.hidden_decay,
+            };
+            if decay > 0.0 {
+                let keep = T::of(1.0 - rate * decay);
                 theta[block.range.clone()].iter_mut().for_each(|weight| *weight *= keep);
             }
         }

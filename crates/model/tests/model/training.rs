@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use intervalid_data::{Dataset, InitialState, Lags, ReadOptions, Split, WindowConfig, known_dataset, load};
+use intervalid_data::{Dataset, InitialState, Lags, Part, ReadOptions, Split, WindowConfig, known_dataset, load};
 use intervalid_model::{
-    Control, FitConfig, FitOptions, MarginActivation, Model, ModelError, ModelKind, Precision, Progress, Stage,
+    Control, FitConfig, FitOptions, MarginActivation, Model, ModelError, ModelKind, Precision, Progress, Role, Stage,
     StopReason, Strategy,
 };
 
@@ -272,4 +272,48 @@ fn weight_decay_shrinks_weights_and_a_raised_coverage_widens_bands() {
         width(&usual)
     );
     assert!((wide.config().trained_coverage() - 0.98).abs() < 1e-12);
+}
+
+#[test]
+fn hidden_decay_leaves_the_read_out_alone() {
+    let (dataset, split) = hair_dryer();
+    let base = small(ModelKind::Ilstm, Strategy::Cascade).with(|config| {
+        config.training.hidden_decay = 0.0;
+        config.training.epochs = 20;
+    });
+    let norms = |config: &FitConfig| -> [f64; 2] {
+        let (model, _) = Model::fit(&dataset, &split, config, FitOptions::default()).unwrap();
+        let layout = model.architecture().unwrap().layout();
+        let theta = &model.network_parameters()[0].theta;
+        let mut norms = [0.0; 2];
+        for block in layout.blocks().iter().filter(|block| block.role != Role::Bias) {
+            norms[usize::from(layout.is_output(block))] +=
+                theta[block.range.clone()].iter().map(|w| w * w).sum::<f64>();
+        }
+        norms
+    };
+    let [hidden, readout] = norms(&base);
+    let decayed = norms(&base.clone().with(|config| config.training.hidden_decay = 5.0));
+    assert!(decayed[0] < 0.8 * hidden, "{decayed:?} {hidden}");
+    assert!(
+        decayed[1] / readout > 2.0 * decayed[0] / hidden,
+        "smaller cells want a larger read-out: {decayed:?} {readout}"
+    );
+}
+
+#[test]
+fn training_on_the_validation_part_sees_its_windows_and_no_later_sample() {
+    let (dataset, split) = hair_dryer();
+    let fitted = |split: &Split, asked: bool| {
+        let config =
+            small(ModelKind::Ilstm, Strategy::Cascade).with(|config| config.training.train_on_validation = asked);
+        let (model, _) = Model::fit(&dataset, split, &config, FitOptions::default()).unwrap();
+        model.network_parameters()[0].theta.clone()
+    };
+    assert_ne!(fitted(&split, true), fitted(&split, false));
+    let without_test = Split {
+        test: Part::default(),
+        ..split.clone()
+    };
+    assert_eq!(fitted(&split, true), fitted(&without_test, true));
 }

@@ -30,6 +30,8 @@ class _BayesianNetwork(Estimator):
         gradient_clip: float | None = None,
         weight_decay: float | None = None,
         averaging: float | None = None,
+        hidden_decay: float | None = None,
+        train_on_validation: bool | None = None,
         prior_std: float | None = None,
         samples: int | None = None,
         feedback: str | None = None,
@@ -61,6 +63,8 @@ class _BayesianNetwork(Estimator):
         self.gradient_clip = gradient_clip
         self.weight_decay = weight_decay
         self.averaging = averaging
+        self.hidden_decay = hidden_decay
+        self.train_on_validation = train_on_validation
         self.prior_std = prior_std
         self.samples = samples
         self.feedback = feedback
@@ -97,6 +101,8 @@ class _DropoutNetwork(Estimator):
         gradient_clip: float | None = None,
         weight_decay: float | None = None,
         averaging: float | None = None,
+        hidden_decay: float | None = None,
+        train_on_validation: bool | None = None,
         dropout: float | None = None,
         samples: int | None = None,
         feedback: str | None = None,
@@ -128,6 +134,8 @@ class _DropoutNetwork(Estimator):
         self.gradient_clip = gradient_clip
         self.weight_decay = weight_decay
         self.averaging = averaging
+        self.hidden_decay = hidden_decay
+        self.train_on_validation = train_on_validation
         self.dropout = dropout
         self.samples = samples
         self.feedback = feedback
@@ -164,6 +172,8 @@ class _EnsembleNetwork(Estimator):
         gradient_clip: float | None = None,
         weight_decay: float | None = None,
         averaging: float | None = None,
+        hidden_decay: float | None = None,
+        train_on_validation: bool | None = None,
         members: int | None = None,
         feedback: str | None = None,
         lag_search: bool | None = None,
@@ -194,6 +204,8 @@ class _EnsembleNetwork(Estimator):
         self.gradient_clip = gradient_clip
         self.weight_decay = weight_decay
         self.averaging = averaging
+        self.hidden_decay = hidden_decay
+        self.train_on_validation = train_on_validation
         self.members = members
         self.feedback = feedback
         self.lag_search = lag_search

@@ -33,6 +33,8 @@ class _IntervalNetwork(Estimator):
         gradient_clip: float | None = None,
         weight_decay: float | None = None,
         averaging: float | None = None,
+        hidden_decay: float | None = None,
+        train_on_validation: bool | None = None,
         width_penalty: float | None = None,
         level: str | None = None,
         margin_hidden: float | None = None,
@@ -79,6 +81,8 @@ class _IntervalNetwork(Estimator):
         self.gradient_clip = gradient_clip
         self.weight_decay = weight_decay
         self.averaging = averaging
+        self.hidden_decay = hidden_decay
+        self.train_on_validation = train_on_validation
         self.width_penalty = width_penalty
         self.level = level
         self.margin_hidden = margin_hidden
@@ -132,9 +136,11 @@ class IntervalNODE(_IntervalNetwork):
     output_range : mapping
         Physical limits by output, such as ``{"level": (0, 10)}``, which predictions and bands do not leave; None for an end that
         has none. Samples to train on beyond them are refused.
-    epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging
+    epochs, batch, learning_rate, schedule, window, patience, gradient_clip, weight_decay, averaging, \
+hidden_decay, train_on_validation
         Training: epochs of each stage, windows per mini-batch, step size, "constant", "step" or "cosine", (length, step) of the
-        windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean.
+        windows, epochs without improvement before a stage ends, largest norm of a gradient, decay of weights, running mean,
+        decay of all weights but those of the read-out, whether windows of the validation part are trained on, too.
     width_penalty, level, margin_hidden, margin_output, margin_floor, margin_epochs, margin_batch, margin_rate, \
 margin_schedule, miss_factor, weight_noise, gradnorm_beta, gradnorm_rate, gradnorm_optimiser
         The band's loss and the training of margins; see the tables of ``IntervalConfig`` and ``TrainingConfig`` in

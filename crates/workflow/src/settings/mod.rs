@@ -98,6 +98,8 @@ settings! {
     states: usize,
     gradnorm_optimiser: GradNormOptimiser,
     feedback: Feedback,
+    hidden_decay: f64,
+    train_on_validation: bool,
     together: bool,
 }
 
@@ -265,7 +267,8 @@ impl Settings {
             config.network.hidden = vec![units, units];
         }
         set!(
-            config.training; epochs, batch, learning_rate, schedule, gradient_clip, weight_decay, weight_noise, averaging;
+            config.training; epochs, batch, learning_rate, schedule, gradient_clip, weight_decay, weight_noise, averaging,
+            hidden_decay, train_on_validation;
             maybe patience
         );
         set!(

@@ -79,6 +79,8 @@ fn every_setting_reaches_the_configuration_it_is_named_after() {
             weight_decay: 0.8,
             weight_noise: 0.9,
             averaging: 0.11,
+            hidden_decay: 0.18,
+            train_on_validation: true,
         },
         interval: IntervalConfig {
             strategy: Strategy::Joint,
