@@ -30,10 +30,15 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
         .search
         .as_ref()
         .and_then(|info| independent_share(&info.calibration));
+    // Figures of samples that were trained on must not pass for those of new ones.
+    let validation = match model.config().training.train_on_validation {
+        true => "validation part (learnt from as well)",
+        false => "validation part",
+    };
     let parts = [
         ("test part", &result.test),
         ("test part, band following the measurements", &result.test_online),
-        ("validation part", &result.validation),
+        (validation, &result.validation),
     ];
     for (name, evaluation) in parts {
         match evaluation {
