@@ -196,7 +196,6 @@ impl Recipe {
                 output_ranges: Vec::new(),
                 preparation: Preparation::default(),
                 trend: None,
-                raised: Vec::new(),
             },
             config: FitConfig::default().with(|config| {
                 config.model = match self.kind {

@@ -31,9 +31,6 @@ pub struct ModelInterface {
     pub horizons: Option<HorizonScales>,
     /// Which members make a light model and how its band is scaled, of several members for which that is known.
     pub light: Option<LightBand>,
-    /// How far predictions of each output were moved after the fit, in its unit ([`Model::raised`](crate::Model::raised)); empty where they
-    /// were not. The normaliser has it already.
-    pub raised: Vec<f64>,
     /// What each output cannot leave; empty where no limits are known.
     pub output_ranges: Vec<OutputRange>,
     /// What was done to the record it was fitted to, and is wanted of others.
@@ -61,7 +58,6 @@ impl ModelInterface {
             region: None,
             horizons: None,
             light: None,
-            raised: Vec::new(),
             output_ranges: Vec::new(),
             preparation: dataset.preparation().clone(),
             trend: None,

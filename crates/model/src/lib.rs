@@ -32,7 +32,6 @@ mod model;
 mod network;
 mod paper;
 mod preparation;
-mod raised;
 mod simulate;
 mod train;
 

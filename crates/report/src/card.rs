@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use intervalid_data::{Channel, Scale};
-use intervalid_model::{Method, Model, ModelError, ModelInterface, SAMPLE_LIMIT};
+use intervalid_data::Channel;
+use intervalid_model::{Method, Model, ModelError, SAMPLE_LIMIT};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -170,29 +170,6 @@ fn names(channels: &[Channel]) -> String {
     names.join(", ")
 }
 
-/// Scales of the outputs as they were when the model was fitted.
-fn fitted_scales(interface: &ModelInterface) -> Vec<Scale> {
-    let mut scales = interface.normaliser.outputs.clone();
-    for (scale, raised) in scales.iter_mut().zip(&interface.raised) {
-        scale.mean -= raised;
-    }
-    scales
-}
-
-/// How far predictions were moved after the fit, in words.
-fn moved(interface: &ModelInterface) -> String {
-    let outputs = interface.outputs.iter().zip(&interface.raised);
-    let moved = outputs.filter(|(_, by)| **by != 0.0).map(|(output, by)| {
-        let unit = output.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
-        let way = if *by > 0.0 { "raised" } else { "lowered" };
-        format!("{} {way} by {}{unit}", output.name, significant(by.abs(), 3))
-    });
-    match moved.collect::<Vec<_>>() {
-        moved if moved.is_empty() => "nothing".to_owned(),
-        moved => format!("{}: the level had moved by the end of the record", moved.join("; ")),
-    }
-}
-
 fn text_of(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::Null => None,
@@ -230,7 +207,7 @@ fn of_data(source: &CardSource<'_>, known: &mut Known) -> CardSection {
     let interface = source.model.interface();
     let metrics = source.metrics;
     let record = metrics.and_then(|metrics| metrics.get("record"));
-    let channels = |channels: &[Channel], scales: &[Scale]| {
+    let channels = |channels: &[Channel], scales: &[intervalid_data::Scale]| {
         let channels = channels.iter().zip(scales).map(|(channel, scale)| {
             let unit = channel
                 .unit
@@ -264,7 +241,7 @@ fn of_data(source: &CardSource<'_>, known: &mut Known) -> CardSection {
         ),
         row(
             "outputs, in the training part",
-            channels(&interface.outputs, &fitted_scales(interface)),
+            channels(&interface.outputs, &interface.normaliser.outputs),
         ),
         known.row(
             "sample time",
@@ -277,7 +254,6 @@ fn of_data(source: &CardSource<'_>, known: &mut Known) -> CardSection {
                 words => words.join(" "),
             },
         ),
-        row("done to predictions after the fit", moved(interface)),
         known.row("licence of the data", source.licence.map(str::to_owned)),
     ];
     let all = interface.inputs.iter().chain(&interface.outputs);

@@ -12,19 +12,10 @@ use crate::config::SearchConfig;
 use crate::cross_calibration::without;
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
-use crate::level::{Levels, Raise};
 use crate::light::{Joined, compared, kept_recipes, with_light};
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::parallel::map_parallel;
 use crate::sizing::{blocks_and_cuts, sized};
-
-/// A finished model.
-pub(crate) struct Made {
-    /// As it was fitted: predictions are moved when it is taken.
-    pub(crate) model: Model,
-    pub(crate) calibration: Calibration,
-    pub(crate) raises: Vec<Raise>,
-}
 
 /// Linear models of everything and without each block, averaged; the band comes from what models of divisions had not seen.
 pub(crate) fn finish_linear(
@@ -32,7 +23,7 @@ pub(crate) fn finish_linear(
     config: &SearchConfig,
     chosen: &LinearCandidate,
     budget: &Budget<'_>,
-) -> Result<Made> {
+) -> Result<(Model, Calibration)> {
     // The candidate was judged by models of the first divisions; the others size the band.
     let more: Vec<usize> = (chosen.models.len()..folds.folds.len()).collect();
     let of_more = map_parallel(&more, budget.threads, |&fold| -> Result<_> {
@@ -77,18 +68,16 @@ pub(crate) fn finish_linear(
         }
         half_width.push(half);
     }
+    let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
+    let (blocks, cuts) = blocks_and_cuts(folds, &scores);
+    let calibration = calibrate((&blocks, &cuts), &floors, config.target(), members.len());
     let settings = config.fit_config(ModelKind::Arx, chosen.lags, config.initial());
+    let several = members.len() > 1;
     let of = |members| {
         let normaliser = interface.normaliser.clone();
         Model::from_arx(folds.dataset, normaliser, members, half_width.clone(), &settings)
     };
     let blind: Vec<Option<Model>> = blind.into_iter().map(|arx| Some(of(vec![arx?]))).collect();
-    let levels = Levels::seen(folds, &blind, &scores);
-    levels.correct(&mut scores);
-    let floors: Vec<f64> = (0..outputs).map(|output| interface.least_half_width(output)).collect();
-    let (blocks, cuts) = blocks_and_cuts(folds, &scores);
-    let calibration = calibrate((&blocks, &cuts), &floors, config.target(), members.len());
-    let several = members.len() > 1;
     let ahead = held_out_ahead(folds, &blind, budget.threads)?;
     let horizons = horizon_scales((&blocks, &cuts), &ahead, &floors, config.coverage);
     let mut model = of(members)
@@ -99,11 +88,7 @@ pub(crate) fn finish_linear(
         let light = calibrate((&blocks, &cuts), &floors, config.target(), 1);
         model = model.with_light(vec![0], light, folds.dataset, &compared(folds))?;
     }
-    Ok(Made {
-        raises: levels.raises(&model, folds),
-        model: model.with_region(folds.dataset, &folds.all)?,
-        calibration,
-    })
+    Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
 }
 
 /// A network of the final model, or one that only calibrates it.
@@ -139,8 +124,7 @@ pub(crate) struct Networks<'a> {
     /// The divisions that they have not seen.
     folds: &'a Folds<'a>,
     members: Vec<Trained>,
-    levels: Levels,
-    /// What each division's say, `[output][division]`, with predictions moved where the record asks for it.
+    /// What each division's say, `[output][division]`.
     scores: Vec<Vec<BlockScores>>,
     /// The same some samples ahead.
     ahead: Vec<AheadScores>,
@@ -186,7 +170,7 @@ impl Plan {
             });
         }
         let all: Vec<&Trained> = members.iter().collect();
-        let mut scores = held_out_bands(folds, &all, Spread::of_coverage(config.coverage))?;
+        let scores = held_out_bands(folds, &all, Spread::of_coverage(config.coverage))?;
         let blind = (0..folds.folds.len()).map(|fold| {
             let of_fold = all.iter().filter(|member| member.fold == Some(fold));
             let of_fold: Vec<Model> = of_fold.map(|member| member.model.clone()).collect();
@@ -196,13 +180,10 @@ impl Plan {
             }
         });
         let blind = blind.collect::<Result<Vec<Option<Model>>>>()?;
-        let levels = Levels::seen(folds, &blind, &scores);
-        levels.correct(&mut scores);
         let ahead = held_out_ahead(folds, &blind, budget.threads)?;
         Ok(Networks {
             folds,
             members,
-            levels,
             scores,
             ahead,
         })
@@ -242,7 +223,7 @@ impl Networks<'_> {
     }
 
     /// The mean of the members as one model with a scaled band; `of_folds_only` leaves out those that saw everything.
-    pub(crate) fn assemble(&self, config: &SearchConfig, of_folds_only: bool) -> Result<Made> {
+    pub(crate) fn assemble(&self, config: &SearchConfig, of_folds_only: bool) -> Result<(Model, Calibration)> {
         let folds = self.folds;
         let joining = || {
             let members = self.members.iter();
@@ -268,11 +249,7 @@ impl Networks<'_> {
             let light = self.sized_light(&model, &kept_recipes(&joined), config)?;
             model = with_light(model, &joined, light, folds)?;
         }
-        Ok(Made {
-            raises: self.levels.raises(&model, folds),
-            model: model.with_region(folds.dataset, &folds.all)?,
-            calibration,
-        })
+        Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
     }
 
     /// The calibration of one member of each of these recipes: by members that had not seen a division, as few and without regard to their
@@ -284,8 +261,7 @@ impl Networks<'_> {
             factor: 0.0,
             floor: 0.0,
         };
-        let mut scores = held_out_bands(self.folds, &few, alone)?;
-        self.levels.correct(&mut scores);
+        let scores = held_out_bands(self.folds, &few, alone)?;
         Ok(sized(model, &blocks_and_cuts(self.folds, &scores), config, 1))
     }
 }

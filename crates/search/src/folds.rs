@@ -179,19 +179,6 @@ impl<'a> Folds<'a> {
         (self.folds.len() > self.blocks).then_some(self.blocks)
     }
 
-    /// Divisions of a single stretch that are fitted to its past and judged on its future; the levels of several stretches have
-    /// nothing to do with each other.
-    pub(crate) fn forward_cuts(&self) -> Vec<usize> {
-        let [stretch] = self.all.segments() else {
-            return Vec::new();
-        };
-        let is_past = |fold: &usize| match self.folds[*fold].rest.segments() {
-            [rest] => rest.start == stretch.start,
-            _ => false,
-        };
-        (self.blocks..self.folds.len()).filter(is_past).collect()
-    }
-
     /// Samples that a model without this fold's held-out ones may choose epochs on: the next block, as far as the fold knows it.
     /// Those of the fit on everything, `fold` being none, are the last block.
     pub(crate) fn choosing(&self, fold: Option<usize>) -> Part {

@@ -11,7 +11,6 @@
 //! | what errors on held-out data are worth | `score` |
 //! | choose, refit, train margins, calibrate | `choice`, `finish` |
 //! | compare the final model with what its candidate promised | `promise` |
-//! | move predictions where the record's level has moved and stays | `level` |
 //! | fit a model that was found once more, to later data | `renew` |
 //! | calibrate a model that was not searched | `cross_calibration` |
 //!
@@ -45,7 +44,6 @@ mod folds;
 mod hidden_states;
 mod info;
 mod journal;
-mod level;
 mod light;
 mod linear;
 mod networks;

@@ -10,7 +10,6 @@ use crate::error::{Result, SearchError};
 use crate::finish::finish_linear;
 use crate::folds::Folds;
 use crate::hidden_states::HiddenSearch;
-use crate::level::Raise;
 use crate::linear;
 use crate::output_error::Narx;
 use crate::state_space::{Shape, StateSpace};
@@ -49,8 +48,7 @@ pub fn renew(model: &Model, dataset: &Dataset, split: &Split, options: &SearchOp
             let start = Narx::linear(&members[0], dataset.inputs().len());
             let found = linear::again(&folds, &config, &start, &budget)?;
             let best = found.first().ok_or(SearchError::NoStableLinearModel)?;
-            let made = finish_linear(&folds.with_cuts(), &config, best, &budget)?;
-            Ok(Some(Raise::all(&made.raises, made.model)?.0))
+            Ok(Some(finish_linear(&folds.with_cuts(), &config, best, &budget)?.0))
         }
         None if model.kind() == ModelKind::Iss => hidden(model, &folds()?, &config, &budget).map(Some),
         _ => Ok(None),
@@ -89,8 +87,7 @@ fn hidden(model: &Model, folds: &Folds<'_>, config: &SearchConfig, budget: &Budg
     let plan = hidden_plan(observed, lags, history, config)?;
     let folds = folds.with_cuts();
     let networks = plan.train(&folds, config, budget)?;
-    let made = networks.assemble(config, false)?;
-    Ok(Raise::all(&made.raises, made.model)?.0)
+    Ok(networks.assemble(config, false)?.0)
 }
 
 /// Where each recipe of a model starts. Recipes of a pool share one shape, in which smaller ones have states and units that do nothing: what

@@ -36,7 +36,7 @@ pub fn search(
 ) -> Result<SearchOutcome> {
     let started = Instant::now();
     config.check()?;
-    let mut findings = describe_record(dataset, split);
+    let findings = describe_record(dataset, split);
     let folds = Folds::new(dataset, split)?;
     let journal = options
         .journal
@@ -71,7 +71,6 @@ pub fn search(
         (_, true) => SearchEnd::OutOfTime,
         _ => SearchEnd::Finished,
     };
-    findings.extend(choice.findings);
     let warnings = [choice.warning, doubt(&choice.calibration, config.coverage)];
     let warnings: Vec<String> = warnings.into_iter().flatten().collect();
     Ok(SearchOutcome {

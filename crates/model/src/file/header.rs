@@ -52,8 +52,6 @@ pub(super) struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) light: Option<LightBand>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) raised: Vec<f64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) output_ranges: Vec<OutputRange>,
     #[serde(default, skip_serializing_if = "Preparation::is_none")]
     pub(super) preparation: Preparation,
@@ -74,7 +72,6 @@ impl Header {
             region,
             horizons,
             light,
-            raised,
             output_ranges,
             preparation,
             trend,
@@ -101,7 +98,6 @@ impl Header {
             region,
             horizons,
             light,
-            raised,
             output_ranges,
             preparation,
             trend,
@@ -119,7 +115,6 @@ impl Header {
             region: self.region.clone(),
             horizons: self.horizons.clone(),
             light: self.light.clone(),
-            raised: self.raised.clone(),
             output_ranges: self.output_ranges.clone(),
             preparation: self.preparation.clone(),
             trend: self.trend.clone(),
@@ -236,14 +231,6 @@ fn check_header(header: &Header) -> Result<(), String> {
     }
     if let Some(light) = &header.light {
         light.check(header.members, header.channels.outputs.len())?;
-    }
-    let outputs = header.channels.outputs.len();
-    let sound = header.raised.iter().all(|shift| shift.is_finite());
-    if !sound || !(header.raised.is_empty() || header.raised.len() == outputs) {
-        let found = &header.raised;
-        return Err(format!(
-            "raised is {found:?}, expected {outputs} finite number(s) or none"
-        ));
     }
     check_ranges(&header.output_ranges, header.channels.outputs.len())?;
     check_preparation(header)?;

@@ -32,7 +32,6 @@
 //! | `region` | left out where it is not known: the region of the training data (see `TrainingRegion`) |
 //! | `horizons` | left out where they are not known: how the band shrinks a few samples after a measurement (see `HorizonScales`) |
 //! | `light` | left out where there is none: places of the `members` of a light model, the `calibration` of their mean band and by how much ŷ changes (`difference`, see `LightBand`) |
-//! | `raised` | left out where there is none: per output by how much predictions were moved after the fit; the normaliser has it already |
 //! | `output_ranges` | left out where there are none: per output `least` and `most`, what predictions and bands do not leave |
 //! | `preparation` | left out where there is none: what is done to recordings first: `fill_gaps`, `clip_spikes`, `decimate` (see `Preparation`) |
 //! | `trend` | left out where there is none: lines per channel that are taken out of data and put back into predictions (see `Trend`) |

@@ -11,12 +11,10 @@ use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::doubt::Beliefs;
 use crate::error::{Result, SearchError};
-use crate::findings::Finding;
-use crate::finish::{Made, finish_linear};
+use crate::finish::finish_linear;
 use crate::folds::Folds;
 use crate::hidden_states::{HiddenCandidate, Pool, UNTOLD, best_pool};
 use crate::info::CandidateInfo;
-use crate::level::Raise;
 use crate::linear::LinearCandidate;
 use crate::promise::Promise;
 use crate::rounds::Searched;
@@ -52,8 +50,6 @@ pub(crate) struct Choice {
     /// Everything that was tried, the chosen one first.
     pub(crate) candidates: Vec<CandidateInfo>,
     pub(crate) model: Model,
-    /// What a user should know about its predictions.
-    pub(crate) findings: Vec<Finding>,
     pub(crate) calibration: Calibration,
     pub(crate) promise: Promise,
     pub(crate) why: String,
@@ -64,7 +60,8 @@ pub(crate) struct Choice {
 
 /// A finished model that has not been chosen yet.
 struct Finished {
-    made: Made,
+    model: Model,
+    calibration: Calibration,
     promise: Promise,
     /// Whether members that saw everything were left out.
     is_reduced: bool,
@@ -102,7 +99,7 @@ pub(crate) fn choose(
     let mut passed = PassedOver::default();
     for pick in chooser.order() {
         match chooser.finish(pick) {
-            Ok(finished) if finished.promise.is_kept() => return chooser.settle(pick, finished, &passed),
+            Ok(finished) if finished.promise.is_kept() => return Ok(chooser.settle(pick, finished, &passed)),
             Ok(finished) => passed.broken.push((pick, finished)),
             Err(SearchError::Cancelled) => return Err(SearchError::Cancelled),
             // What cannot be made of one candidate can be made of the next.
@@ -116,7 +113,7 @@ pub(crate) fn choose(
         return Err(first.map_or(SearchError::NoStableLinearModel, |(_, error)| error));
     };
     let (pick, finished) = passed.broken.swap_remove(place);
-    chooser.settle(pick, finished, &passed)
+    Ok(chooser.settle(pick, finished, &passed))
 }
 
 /// Candidates that were not taken, and why.
@@ -143,19 +140,16 @@ impl Choice {
         budget: &Budget<'_>,
     ) -> Result<Self> {
         let best = linear.first().ok_or(SearchError::NoStableLinearModel)?;
-        let made = finish_linear(&folds.with_cuts(), config, best, budget)?;
-        let promise = Promise::of(&made.model, folds, &best.score, None);
-        let (model, findings) = Raise::all(&made.raises, made.model)?;
+        let (model, calibration) = finish_linear(&folds.with_cuts(), config, best, budget)?;
         let searched = Searched {
             linear: linear.to_vec(),
             ..Searched::default()
         };
         Ok(Self {
             candidates: table(&searched, None, Pick::Arx(0)),
-            promise,
+            promise: Promise::of(&model, folds, &best.score, None),
             model,
-            findings,
-            calibration: made.calibration,
+            calibration,
             why: "the search was stopped before a network was ready: this is the best linear model so far".to_owned(),
             warning: None,
             descent: (Vec::new(), 0),
@@ -310,11 +304,12 @@ impl Chooser<'_> {
         let (folds, config) = (self.folds, self.config);
         let plan = match pick {
             Pick::Arx(index) => {
-                let candidate = &self.searched.linear[index];
-                let made = finish_linear(&self.finishing, config, candidate, self.budget)?;
+                let (model, calibration) =
+                    finish_linear(&self.finishing, config, &self.searched.linear[index], self.budget)?;
                 return Ok(Finished {
-                    promise: Promise::of(&made.model, folds, &candidate.score, None),
-                    made,
+                    promise: Promise::of(&model, folds, &self.searched.linear[index].score, None),
+                    model,
+                    calibration,
                     is_reduced: false,
                 });
             }
@@ -324,11 +319,12 @@ impl Chooser<'_> {
         };
         let networks = plan.train(&self.finishing, config, self.budget)?;
         let assemble = |of_folds_only: bool| -> Result<Finished> {
-            let made = networks.assemble(config, of_folds_only)?;
+            let (model, calibration) = networks.assemble(config, of_folds_only)?;
             let score = self.score(pick).ok_or(SearchError::NoStableLinearModel)?;
             Ok(Finished {
-                promise: Promise::of(&made.model, folds, score, Some(networks.held_out(folds.folds.len()))),
-                made,
+                promise: Promise::of(&model, folds, score, Some(networks.held_out(folds.folds.len()))),
+                model,
+                calibration,
                 is_reduced: of_folds_only,
             })
         };

@@ -4,12 +4,10 @@ use intervalid_data::count;
 use intervalid_model::ModelKind;
 
 use super::{Choice, Chooser, Finished, NETWORK_ADVANTAGE, PassedOver, Pick};
-use crate::error::Result;
-use crate::level::Raise;
 use crate::table::table;
 
 impl Chooser<'_> {
-    pub(super) fn settle(&self, pick: Pick, finished: Finished, passed: &PassedOver) -> Result<Choice> {
+    pub(super) fn settle(&self, pick: Pick, finished: Finished, passed: &PassedOver) -> Choice {
         let mut warnings = Vec::new();
         for (other, error) in &passed.failed {
             warnings.push(format!("no model could be made of {}: {error}", self.name(*other)));
@@ -42,8 +40,7 @@ impl Chooser<'_> {
             }
             Pick::Arx(_) | Pick::Hidden(_) | Pick::Pool => (Vec::new(), 0),
         };
-        let (model, findings) = Raise::all(&finished.made.raises, finished.made.model)?;
-        Ok(Choice {
+        Choice {
             why: match (passed.is_empty(), finished.promise.is_kept()) {
                 (true, _) => self.why(pick) + &self.doubted(pick),
                 (false, true) => {
@@ -52,13 +49,12 @@ impl Chooser<'_> {
                 (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
             },
             candidates: table(self.searched, self.pool.as_ref(), pick),
-            model,
-            findings,
-            calibration: finished.made.calibration,
+            model: finished.model,
+            calibration: finished.calibration,
             promise: finished.promise,
             warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
             descent,
-        })
+        }
     }
 
     fn has_tried_networks(&self) -> bool {

@@ -8,8 +8,7 @@ use intervalid_data::{
     Channel, Dataset, Experiment, InitialState, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
 };
 use intervalid_model::{
-    Control, CoverageTarget, Feedback, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, align,
-    evaluate,
+    Control, CoverageTarget, Feedback, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate,
 };
 use intervalid_search::{
     SearchConfig, SearchEnd, SearchError, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
@@ -518,54 +517,4 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
             config.coverage
         );
     }
-}
-
-/// A linear plant whose level rises all the time, by so much over the record.
-fn rising(by: f64) -> Dataset {
-    let plain = LinearSystem::default()
-        .generate(900, 5)
-        .expect("generates")
-        .into_dataset();
-    let experiment = &plain.experiments()[0];
-    let rise = |(k, y): (usize, &f64)| y + by * k as f64 / 900.0;
-    let output = experiment.output(0).iter().enumerate().map(rise).collect();
-    let experiment = Experiment::new("e", vec![experiment.input(0).to_vec()], vec![output]);
-    let channels = (plain.inputs().to_vec(), plain.outputs().to_vec());
-    Dataset::new("rising", channels.0, channels.1, None, vec![experiment]).expect("valid")
-}
-
-#[test]
-fn predictions_are_moved_where_the_level_has_moved_and_stays() {
-    let config = SearchConfig {
-        rounds: 0,
-        ..SearchConfig::default()
-    };
-    let moved = |dataset: &Dataset| {
-        let (fit, split) = searched(dataset, &config, 2);
-        let told = fit
-            .info
-            .findings
-            .iter()
-            .any(|finding| finding.text.contains("such differences stay"));
-        (fit.model, split, told)
-    };
-    let (model, _, told) = moved(&rising(0.0));
-    assert!(model.interface().raised.is_empty() && !told);
-    let dataset = rising(3.0);
-    let (model, split, told) = moved(&dataset);
-    let by = model.interface().raised.clone();
-    assert!(told && by.len() == 1 && by[0] > 0.0, "{by:?}");
-    let error = |model: &Model| {
-        let bands = model.simulate(&dataset, &split.test).expect("runs");
-        let runs = align(&dataset, &bands, 0).expect("aligns");
-        let errors = runs.iter().flat_map(|run| run.target.iter().zip(run.centre));
-        errors.map(|(y, centre)| (y - centre).powi(2)).sum::<f64>().sqrt()
-    };
-    let as_fitted = model.clone().raised(&[-by[0]]).expect("one number");
-    assert!(
-        error(&model) < 0.9 * error(&as_fitted),
-        "{} {}",
-        error(&model),
-        error(&as_fitted)
-    );
 }
