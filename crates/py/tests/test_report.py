@@ -21,7 +21,7 @@ def test_new_data_are_the_test_part(dryer: iv.Record, fitted: iv.IntervalNODE, t
     assert "There is no test part" in (tmp_path / "none.html").read_text()
     model.report(tmp_path / "record.html", dryer[500:])
     assert f"of {metrics['n']} samples" in (tmp_path / "record.html").read_text()
-    with pytest.raises(iv.DataError, match="learns from"):
+    with pytest.raises(iv.IntervalidError, match="learns from"):
         model.report(tmp_path / "own.html", dryer[:500])
     assert not (tmp_path / "own.html").exists()
 
