@@ -1,4 +1,4 @@
-//! The figures of `docs/results/auto.md`: `auto` on the four records of the paper, mean of seeds 1, 2 and 3.
+//! The figures of `docs/results/history.md`: `auto` on the four records of the paper, mean of seeds 1, 2 and 3.
 //!
 //! ```text
 //! cargo run --release -p intervalid-search --example auto_goals -- DATA_DIR          test parts, the final table

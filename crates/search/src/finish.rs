@@ -14,6 +14,7 @@ use crate::error::{Result, SearchError};
 use crate::folds::Folds;
 use crate::light::{Joined, compared, kept_recipes, with_light};
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
+use crate::output_error::Narx;
 use crate::parallel::map_parallel;
 use crate::sizing::{blocks_and_cuts, sized};
 
@@ -24,28 +25,23 @@ pub(crate) fn finish_linear(
     chosen: &LinearCandidate,
     budget: &Budget<'_>,
 ) -> Result<(Model, Calibration)> {
-    // The candidate was judged by models of the first divisions; the others size the band.
-    let more: Vec<usize> = (chosen.models.len()..folds.folds.len()).collect();
-    let of_more = map_parallel(&more, budget.threads, |&fold| -> Result<_> {
-        let narx = fit_linear(folds, &folds.folds[fold].rest, config, chosen.way())?;
-        let errors = held_out_errors(&narx, folds, fold, config)?;
-        Ok((narx, errors))
-    });
-    let judged = chosen
-        .models
-        .iter()
-        .cloned()
-        .zip(chosen.errors.iter().cloned().map(Some));
-    let fitted = judged.map(Ok).chain(of_more);
-    let mut members = vec![fit_linear(folds, &folds.all, config, chosen.way())?.to_arx()];
+    let fitted = linear_members(folds, config, chosen, budget)?;
+    let mut members = Vec::new();
     let interface = ModelInterface::new(folds.dataset, folds.normaliser.clone());
     let outputs = folds.dataset.outputs().len();
     let mut scores = vec![Vec::new(); outputs];
     let mut blind = Vec::new();
-    for (fold, found) in fitted.enumerate() {
-        let (narx, errors) = found?;
+    for (fold, narx, joins) in fitted {
+        let Some(fold) = fold else {
+            members.push(narx.to_arx());
+            continue;
+        };
+        let errors = match chosen.errors.get(fold) {
+            Some(errors) => Some(errors.clone()),
+            None => held_out_errors(&narx, folds, fold, config)?,
+        };
         blind.push(errors.is_some().then(|| narx.to_arx()));
-        if fold < folds.blocks && errors.is_some() {
+        if joins {
             members.push(narx.to_arx());
         }
         // A run that diverges says nothing of errors; such candidates are none, but a cut has less to be fitted to.
@@ -89,6 +85,25 @@ pub(crate) fn finish_linear(
         model = model.with_light(vec![0], light, folds.dataset, &compared(folds))?;
     }
     Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
+}
+
+/// Models of a linear candidate: of everything first, then of every division, with whether they are part of the final model.
+pub(crate) fn linear_members(
+    folds: &Folds<'_>,
+    config: &SearchConfig,
+    chosen: &LinearCandidate,
+    budget: &Budget<'_>,
+) -> Result<Vec<(Option<usize>, Narx, bool)>> {
+    let everything = fit_linear(folds, &folds.all, config, chosen.way())?;
+    // The candidate was judged by models of the first divisions; the others size the band.
+    let more: Vec<usize> = (chosen.models.len()..folds.folds.len()).collect();
+    let of_more = map_parallel(&more, budget.threads, |&fold| {
+        fit_linear(folds, &folds.folds[fold].rest, config, chosen.way())
+    });
+    let of_more = of_more.into_iter().collect::<Result<Vec<Narx>>>()?;
+    let of_divisions = chosen.models.iter().cloned().chain(of_more).enumerate();
+    let of_divisions = of_divisions.map(|(fold, narx)| (Some(fold), narx, fold < folds.blocks));
+    Ok([(None, everything, true)].into_iter().chain(of_divisions).collect())
 }
 
 /// A network of the final model, or one that only calibrates it.

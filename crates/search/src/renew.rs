@@ -80,7 +80,7 @@ fn hidden(model: &Model, folds: &Folds<'_>, config: &SearchConfig, budget: &Budg
         let candidate = search.renewed(&starts, budget)?;
         let started = candidate.started.as_ref().ok_or(SearchError::NoStableLinearModel)?;
         observed.push(search.observed(&candidate, started, budget));
-        history = history.max(started.history);
+        history = history.max(started.judged.history);
         lags = Some(candidate.lags());
     }
     let lags = lags.ok_or(SearchError::NoStableLinearModel)?;

@@ -62,7 +62,7 @@ impl Searched {
     pub(crate) fn beliefs(&self) -> Beliefs {
         let lagged = self.lagged.iter().filter_map(|candidate| candidate.score.as_ref());
         let hidden = self.hidden_candidates().iter();
-        let hidden = hidden.filter_map(|candidate| Some(&candidate.started.as_ref()?.score));
+        let hidden = hidden.filter_map(|candidate| Some(&candidate.started.as_ref()?.judged.score));
         Beliefs::of(
             self.linear
                 .iter()
@@ -254,6 +254,7 @@ impl Rounds<'_> {
             };
             needed.iter().map(work).sum()
         });
-        self.budget.reserve(of_lagged.max(of_hidden));
+        // A mean may have both.
+        self.budget.reserve(of_lagged + of_hidden);
     }
 }

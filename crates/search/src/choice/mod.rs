@@ -1,11 +1,14 @@
 //! Which candidate becomes the model, and whether that model keeps what the candidate promised.
 
 mod plans;
+mod pool;
 mod words;
 
 pub(crate) use plans::hidden_plan;
+pub(crate) use pool::{MOST_POOLED, MOST_POOLED_NETWORKS, Pool};
 
 use intervalid_model::{Calibration, Model, ModelKind};
+use pool::{UNTOLD, best_pool};
 
 use crate::budget::Budget;
 use crate::config::SearchConfig;
@@ -13,7 +16,7 @@ use crate::doubt::Beliefs;
 use crate::error::{Result, SearchError};
 use crate::finish::finish_linear;
 use crate::folds::Folds;
-use crate::hidden_states::{HiddenCandidate, Pool, UNTOLD, best_pool};
+use crate::hidden_states::{HiddenCandidate, MeasuredStart};
 use crate::info::CandidateInfo;
 use crate::linear::LinearCandidate;
 use crate::promise::Promise;
@@ -41,7 +44,7 @@ pub(crate) enum Pick {
     Lagged(usize),
     /// Of the models with hidden states.
     Hidden(usize),
-    /// Several of the models with hidden states together.
+    /// Several of all these together.
     Pool,
 }
 
@@ -75,7 +78,9 @@ struct Chooser<'a> {
     searched: &'a Searched,
     budget: &'a Budget<'a>,
     beliefs: Beliefs,
-    /// The best models with hidden states together.
+    /// Models on lagged outputs, judged as those with hidden states are.
+    lagged: Vec<(Pick, MeasuredStart)>,
+    /// The best models together.
     pool: Option<Pool>,
 }
 
@@ -86,16 +91,18 @@ pub(crate) fn choose(
     searched: &Searched,
     budget: &Budget<'_>,
 ) -> Result<Choice> {
-    let beliefs = searched.beliefs();
-    let chooser = Chooser {
+    let mut chooser = Chooser {
         folds,
         finishing: folds.with_cuts(),
         config,
         searched,
         budget,
-        pool: best_pool(searched.hidden_candidates(), &beliefs, folds.blocks, config.coverage),
-        beliefs,
+        beliefs: searched.beliefs(),
+        lagged: Vec::new(),
+        pool: None,
     };
+    chooser.lagged = chooser.lagged_starts();
+    chooser.pool = best_pool(&chooser.eligible(), folds.blocks, config.coverage);
     let mut passed = PassedOver::default();
     for pick in chooser.order() {
         match chooser.finish(pick) {
@@ -146,7 +153,7 @@ impl Choice {
             ..Searched::default()
         };
         Ok(Self {
-            candidates: table(&searched, None, Pick::Arx(0)),
+            candidates: table(&searched, &[], None, Pick::Arx(0)),
             promise: Promise::of(&model, folds, &best.score, None),
             model,
             calibration,
@@ -160,11 +167,26 @@ impl Choice {
 impl Chooser<'_> {
     fn score(&self, pick: Pick) -> Option<&Score> {
         match pick {
+            Pick::Arx(_) | Pick::Lagged(_) => self.judged_alike(pick).or_else(|| self.own_score(pick)),
+            Pick::Hidden(_) | Pick::Pool => self.own_score(pick),
+        }
+    }
+
+    /// The score of a model on lagged outputs in the runs that judge models with hidden states: those begin where held-out samples do,
+    /// its own long before.
+    fn judged_alike(&self, pick: Pick) -> Option<&Score> {
+        let of = self.lagged.iter().find(|(of, _)| *of == pick);
+        of.map(|(_, judged)| &judged.score)
+    }
+
+    /// What a candidate was worth to its own family.
+    fn own_score(&self, pick: Pick) -> Option<&Score> {
+        match pick {
             Pick::Arx(index) => Some(&self.searched.linear[index].score),
             Pick::Lagged(index) => self.searched.lagged[index].score.as_ref(),
             Pick::Hidden(index) => {
                 let started = self.searched.hidden_candidates()[index].started.as_ref();
-                started.map(|started| &started.score)
+                started.map(|started| &started.judged.score)
             }
             Pick::Pool => self.pool.as_ref().map(|pool| &pool.score),
         }
@@ -179,21 +201,31 @@ impl Chooser<'_> {
             Pick::Arx(index) => arx_name(&self.searched.linear[index]),
             Pick::Lagged(index) => self.searched.lagged[index].recipe.name(),
             Pick::Hidden(index) => self.searched.hidden_candidates()[index].name(),
-            Pick::Pool => pool_name(self.searched, self.pooled()),
+            Pick::Pool => self
+                .pool
+                .as_ref()
+                .map_or_else(String::new, |pool| pool_name(self.searched, pool)),
         }
     }
 
-    /// Places of the candidates that the pool is made of.
-    fn pooled(&self) -> &[usize] {
+    /// The candidates that the pool is made of.
+    fn pooled(&self) -> &[Pick] {
         self.pool.as_ref().map_or(&[], |pool| &pool.of)
     }
 
     /// Whether the pool is a mean of the best linear model and others like it, which is linear as well.
     fn is_mean_of_linear(&self, linear: &[Pick]) -> bool {
-        let candidates = self.searched.hidden_candidates();
-        let is_linear = |&place: &usize| candidates[place].recipe.is_linear();
-        let has = |pick: &Pick| matches!(pick, Pick::Hidden(index) if self.pooled().contains(index));
-        linear.first().is_some_and(has) && self.pooled().iter().all(is_linear)
+        let has = |pick: &Pick| self.pooled().contains(pick);
+        linear.first().is_some_and(has) && self.pooled().iter().all(|&pick| self.is_linear(pick))
+    }
+
+    fn is_linear(&self, pick: Pick) -> bool {
+        match pick {
+            Pick::Arx(_) => true,
+            Pick::Lagged(_) => false,
+            Pick::Hidden(index) => self.searched.hidden_candidates()[index].recipe.is_linear(),
+            Pick::Pool => self.pooled().iter().all(|&pick| self.is_linear(pick)),
+        }
     }
 
     /// Models with hidden states that can be started.
@@ -239,10 +271,8 @@ impl Chooser<'_> {
         if self.config.model == Some(ModelKind::Iss) && has_states {
             return states;
         }
-        let Some(&best_arx) = arx.first() else {
-            return states;
-        };
-        let wins = |pick: &Pick| self.total(*pick) < (1.0 - STATE_ADVANTAGE) * self.total(best_arx);
+        let best_arx = arx.iter().map(|&pick| self.total(pick)).fold(f64::INFINITY, f64::min);
+        let wins = |pick: &Pick| self.total(*pick) < (1.0 - STATE_ADVANTAGE) * best_arx;
         match states.first().is_some_and(wins) && self.config.model.is_none() {
             true => states.into_iter().filter(wins).take(MOST_LINEAR).chain(arx).collect(),
             false => arx.into_iter().chain(states).collect(),
@@ -283,12 +313,15 @@ impl Chooser<'_> {
     fn order(&self) -> Vec<Pick> {
         let linear = self.linear_models();
         let best = linear.first().and_then(|&pick| self.score(pick));
+        // A mean takes the place of a state-space model unless it is clearly worse, of ARX, which is simpler, if it is better.
+        let bound = match linear.first() {
+            Some(Pick::Arx(_)) => 1.0 - STATE_ADVANTAGE,
+            _ => 1.0 + UNTOLD,
+        };
         let wins = |pick: &Pick| {
             let is_better = self.score(*pick).zip(best).is_none_or(|(score, best)| {
-                score.clearly_beats(best, NETWORK_ADVANTAGE)
-                    || (*pick == Pick::Pool
-                        && self.is_mean_of_linear(&linear)
-                        && score.total() < (1.0 + UNTOLD) * best.total())
+                let is_mean = *pick == Pick::Pool && self.is_mean_of_linear(&linear);
+                score.clearly_beats(best, NETWORK_ADVANTAGE) || (is_mean && score.total() < bound * best.total())
             });
             is_better || self.is_network_asked()
         };
@@ -314,13 +347,13 @@ impl Chooser<'_> {
                 });
             }
             Pick::Lagged(index) => self.lagged_plan(index)?,
-            Pick::Hidden(index) => self.hidden_plan(&[index])?,
+            Pick::Hidden(_) => self.hidden_plan(&[pick])?,
             Pick::Pool => self.hidden_plan(self.pooled())?,
         };
         let networks = plan.train(&self.finishing, config, self.budget)?;
         let assemble = |of_folds_only: bool| -> Result<Finished> {
             let (model, calibration) = networks.assemble(config, of_folds_only)?;
-            let score = self.score(pick).ok_or(SearchError::NoStableLinearModel)?;
+            let score = self.own_score(pick).ok_or(SearchError::NoStableLinearModel)?;
             Ok(Finished {
                 promise: Promise::of(&model, folds, score, Some(networks.held_out(folds.folds.len()))),
                 model,

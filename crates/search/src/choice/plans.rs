@@ -3,15 +3,43 @@
 use intervalid_data::{InitialState, Lags};
 use intervalid_model::{FitConfig, ModelKind};
 
-use super::Chooser;
+use super::pool::common_shape;
+use super::{Chooser, Pick};
 use crate::config::SearchConfig;
 use crate::error::{Result, SearchError};
-use crate::finish::{Member, Plan};
-use crate::hidden_states::{Observed, common_shape};
+use crate::finish::{Member, Plan, linear_members};
+use crate::hidden_states::{HiddenSearch, Observed, with_lags_as_states};
+use crate::output_error::Narx;
 use crate::state_space::Shape;
 
 impl Chooser<'_> {
+    /// Models on lagged outputs of every division that judges; none where one has none, or of an LSTM.
+    pub(super) fn lagged_models(&self, pick: Pick) -> Option<Vec<Narx>> {
+        match pick {
+            Pick::Arx(index) => Some(self.searched.linear[index].models.clone()),
+            Pick::Lagged(index) => {
+                let candidate = &self.searched.lagged[index];
+                let model = |fold| Some(candidate.model(self.folds, candidate.theta(fold)?.to_vec()));
+                let models = (candidate.score.is_some() && candidate.recipe.model == ModelKind::Inode).then(|| {
+                    let folds = 0..self.folds.folds.len();
+                    folds.map(model).collect::<Option<Vec<Narx>>>()
+                });
+                models.flatten()
+            }
+            Pick::Hidden(_) | Pick::Pool => None,
+        }
+    }
+
     pub(super) fn lagged_plan(&self, index: usize) -> Result<Plan> {
+        let candidate = &self.searched.lagged[index];
+        Ok(Plan {
+            members: self.lagged_members(index)?,
+            settings: candidate.recipe.fit_config(self.config, candidate.recipe.window, 1),
+            window: candidate.recipe.window,
+        })
+    }
+
+    fn lagged_members(&self, index: usize) -> Result<Vec<Member>> {
         let candidate = &self.searched.lagged[index];
         let forward = self.folds.forward_fold();
         let of_folds = (0..self.folds.folds.len()).filter_map(|fold| {
@@ -37,26 +65,55 @@ impl Chooser<'_> {
             theta,
             joins: true,
         });
-        Ok(Plan {
-            members: of_folds.chain(of_cuts).chain(everything).collect(),
-            settings: candidate.recipe.fit_config(self.config, candidate.recipe.window, 1),
-            window: candidate.recipe.window,
-        })
+        Ok(of_folds.chain(of_cuts).chain(everything).collect())
     }
 
-    /// Models of one recipe with hidden states or of several, which then share one shape and the longest history.
-    pub(super) fn hidden_plan(&self, places: &[usize]) -> Result<Plan> {
-        let candidates = self.searched.hidden_candidates();
-        let hidden = self.searched.hidden.as_ref();
-        let started = |place: usize| hidden.zip(candidates[place].started.as_ref());
+    /// Models of one recipe or of several, which then share one shape and the longest history.
+    pub(super) fn hidden_plan(&self, picks: &[Pick]) -> Result<Plan> {
+        let hidden = self.searched.hidden.as_ref().ok_or(SearchError::NoStableLinearModel)?;
         let mut observed = Vec::new();
         let mut history = 0;
-        for &place in places {
-            let (hidden, started) = started(place).ok_or(SearchError::NoStableLinearModel)?;
-            observed.push(hidden.observed(&candidates[place], started, self.budget));
-            history = history.max(started.history);
+        for &pick in picks {
+            let (members, needed) = self.observed(pick, hidden)?;
+            observed.push(members);
+            history = history.max(needed);
         }
-        hidden_plan(observed, candidates[places[0]].lags(), history, self.config)
+        hidden_plan(observed, hidden.lags(), history, self.config)
+    }
+
+    /// All models of a recipe with their observers, and the samples of history that these need.
+    fn observed(&self, pick: Pick, hidden: &HiddenSearch) -> Result<(Vec<Observed>, usize)> {
+        if let Pick::Hidden(index) = pick {
+            let candidate = &hidden.candidates[index];
+            let started = candidate.started.as_ref().ok_or(SearchError::NoStableLinearModel)?;
+            return Ok((hidden.observed(candidate, started, self.budget), started.judged.history));
+        }
+        let members = match pick {
+            Pick::Arx(index) => {
+                linear_members(&self.finishing, self.config, &self.searched.linear[index], self.budget)?
+            }
+            Pick::Lagged(index) => {
+                let candidate = &self.searched.lagged[index];
+                let members = self.lagged_members(index)?.into_iter();
+                members
+                    .map(|member| (member.fold, candidate.model(self.folds, member.theta), member.joins))
+                    .collect()
+            }
+            Pick::Hidden(_) | Pick::Pool => Vec::new(),
+        };
+        let judged = self.lagged.iter().find(|(of, _)| *of == pick);
+        let observed = members.into_iter().map(|(fold, narx, joins)| {
+            let (model, observer) = with_lags_as_states(&narx, hidden.dead_time)?;
+            Some(Observed {
+                fold,
+                model,
+                gain: observer.gain().to_vec(),
+                joins,
+            })
+        });
+        let observed = observed.collect::<Option<Vec<_>>>();
+        let both = observed.zip(judged.map(|(_, judged)| judged.history));
+        both.ok_or(SearchError::NoStableLinearModel)
     }
 }
 

@@ -48,7 +48,7 @@ impl Chooser<'_> {
                 }
                 (false, false) => "the least bad of the models made: none does what held-out data promised".to_owned(),
             },
-            candidates: table(self.searched, self.pool.as_ref(), pick),
+            candidates: table(self.searched, &self.lagged, self.pool.as_ref(), pick),
             model: finished.model,
             calibration: finished.calibration,
             promise: finished.promise,

@@ -25,6 +25,15 @@ pub(crate) struct HiddenCandidate {
     pub(crate) seconds: f64,
 }
 
+/// The delay of inputs as lags; outputs enter through states alone.
+pub(super) fn lags_of(dead_time: usize) -> Lags {
+    Lags {
+        nx: 1,
+        nd: dead_time,
+        ny: 1,
+    }
+}
+
 impl HiddenCandidate {
     /// Of an engine's candidate on blocks, forward cut and everything.
     pub(crate) fn of_blocks(found: state_space::Candidate, blocks: usize, dead_time: usize, coverage: f64) -> Self {
@@ -91,13 +100,9 @@ impl HiddenCandidate {
         shape.parameters() + shape.states * shape.outputs
     }
 
-    /// The delay of its inputs as lags; outputs enter through states alone.
+    /// As lags.
     pub(crate) fn lags(&self) -> Lags {
-        Lags {
-            nx: 1,
-            nd: self.dead_time,
-            ny: 1,
-        }
+        lags_of(self.dead_time)
     }
 
     /// Units in the state and the output map.

@@ -16,7 +16,7 @@ use crate::doubt::disagreement;
 use crate::folds::{BLOCKS, piece};
 use crate::parallel::map_parallel;
 use crate::score::{HeldOut, Score, score};
-use crate::state_space::{Fitted, HISTORY, Observer, Run, Scored, StateSpace, median};
+use crate::state_space::{Fitted, HISTORY, Observer, Run, Scored, Shape, StateSpace, median};
 
 /// Samples of history that are tried.
 const HISTORIES: [usize; 5] = [20, 50, 100, 200, 400];
@@ -46,6 +46,14 @@ pub(crate) struct Started {
     window: usize,
     /// A model of each division, those of everything last, with its observer.
     members: Vec<(usize, Fitted, Observer)>,
+    pub(crate) judged: MeasuredStart,
+}
+
+/// What models are worth that start from measured samples.
+#[derive(Clone, Debug)]
+pub(crate) struct MeasuredStart {
+    /// Sizes of the models.
+    pub(crate) shape: Shape,
     /// Samples of history.
     pub(crate) history: usize,
     /// Errors on held-out samples from such starts.
@@ -73,14 +81,17 @@ impl HiddenSearch {
             Some(Started {
                 window,
                 members,
-                history,
-                errors,
-                score,
+                judged: MeasuredStart {
+                    shape: candidate.members[0][0].model.shape(),
+                    history,
+                    errors,
+                    score,
+                },
             })
         });
         // Ties go to the first.
         ways.flatten()
-            .min_by(|a, b| a.score.total().total_cmp(&b.score.total()))
+            .min_by(|a, b| a.judged.score.total().total_cmp(&b.judged.score.total()))
     }
 
     /// All models of a started candidate, those of the cuts and of everything as well.
@@ -202,15 +213,21 @@ impl HiddenSearch {
         runs.map(|runs| runs.concat())
     }
 
-    /// The smallest history nearly as good as the best on held-out samples, and the errors from there; none where a division that
-    /// judges has no model.
-    fn history(&self, members: &[(usize, Fitted, Observer)]) -> Option<(usize, HeldOut)> {
+    /// Samples of history that the record has room for.
+    pub(super) fn histories(&self) -> Vec<usize> {
         // A block at the beginning of the record has no samples before it: half of one has to do.
         let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / (2 * BLOCKS);
         let mut tried: Vec<usize> = HISTORIES.into_iter().filter(|&n| n <= longest).collect();
         if tried.is_empty() {
             tried.push(longest.max(1));
         }
+        tried
+    }
+
+    /// The smallest history nearly as good as the best on held-out samples, and the errors from there; none where a division that
+    /// judges has no model.
+    fn history(&self, members: &[(usize, Fitted, Observer)]) -> Option<(usize, HeldOut)> {
+        let tried = self.histories();
         let judging = 0..self.divisions.len() - 1;
         let errors: Option<Vec<HeldOut>> = tried
             .iter()
@@ -229,7 +246,7 @@ impl HiddenSearch {
     }
 
     /// Errors `[output][sample]` of a division's model on what the division holds out, the state followed over `history` samples before.
-    fn errors_after(
+    pub(super) fn errors_after(
         &self,
         division: usize,
         members: &[(usize, Fitted, Observer)],

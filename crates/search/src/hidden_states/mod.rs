@@ -2,15 +2,15 @@
 
 mod candidate;
 mod history;
+mod lagged;
 mod long;
-mod pool;
 mod recipes;
 mod renew;
 mod rounds;
 mod stress;
 
 pub(crate) use candidate::HiddenCandidate;
-pub(crate) use history::Observed;
+pub(crate) use history::{MeasuredStart, Observed};
+pub(crate) use lagged::with_lags_as_states;
 pub(crate) use long::everything_work;
-pub(crate) use pool::{Pool, UNTOLD, best_pool, common_shape};
 pub(crate) use rounds::HiddenSearch;

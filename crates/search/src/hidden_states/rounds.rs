@@ -7,15 +7,16 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use intervalid_data::Lags;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::candidate::HiddenCandidate;
+use super::candidate::{HiddenCandidate, lags_of};
 use super::long::LongSearch;
-use super::pool::{MOST, MOST_NETWORKS};
 use super::recipes::{Decided, effort, near_the_best, stronger};
 use super::stress::stress_runs;
 use crate::budget::Budget;
+use crate::choice::{MOST_POOLED, MOST_POOLED_NETWORKS};
 use crate::config::SearchConfig;
 use crate::doubt::Beliefs;
 use crate::error::Result;
@@ -227,6 +228,11 @@ impl HiddenSearch {
         }
     }
 
+    /// The delay of inputs as lags.
+    pub(crate) fn lags(&self) -> Lags {
+        lags_of(self.dead_time)
+    }
+
     /// The coverage that candidates' bands are compared at.
     pub(crate) fn coverage(&self) -> f64 {
         self.coverage
@@ -258,10 +264,13 @@ impl HiddenSearch {
     /// Recipes that may have to be carried out once more in the end, with their Gauss–Newton steps: those of the dearest pool.
     pub(crate) fn needed_in_the_end(&self) -> Vec<(Recipe, usize)> {
         let of = |candidate: &HiddenCandidate| (candidate.recipe, candidate.refined);
-        let linear = self.best_first(true).into_iter().take(MOST - MOST_NETWORKS);
+        let linear = self
+            .best_first(true)
+            .into_iter()
+            .take(MOST_POOLED - MOST_POOLED_NETWORKS);
         let mut needed: Vec<(Recipe, usize)> = linear.map(of).collect();
         let networks = self.best_first(false);
-        needed.extend(networks.iter().take(MOST_NETWORKS).map(|network| of(network)));
+        needed.extend(networks.iter().take(MOST_POOLED_NETWORKS).map(|network| of(network)));
         if networks.is_empty() {
             // Few steps, since an estimate that is too high would leave no time for a network at all.
             needed.extend(self.queue.front().map(|recipe| (*recipe, 0)));
@@ -326,7 +335,7 @@ fn best_order(linear: &[HiddenCandidate]) -> usize {
     let of_all = || {
         linear
             .iter()
-            .filter_map(|candidate| Some((candidate.started.as_ref()?, candidate)))
+            .filter_map(|candidate| Some((&candidate.started.as_ref()?.judged, candidate)))
     };
     let beliefs = Beliefs::of(of_all().map(|(started, _)| &started.score));
     let started = || of_all().filter(|(started, _)| beliefs.hold(&started.score));

@@ -153,7 +153,7 @@ pub(super) fn judge(
 
 impl NetworkCandidate {
     /// The network with these parameters.
-    fn model(&self, folds: &Folds<'_>, theta: Vec<f64>) -> Narx {
+    pub(crate) fn model(&self, folds: &Folds<'_>, theta: Vec<f64>) -> Narx {
         Narx {
             lags: self.recipe.lags,
             inputs: folds.dataset.inputs().len(),

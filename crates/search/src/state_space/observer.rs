@@ -64,6 +64,11 @@ impl Observer {
         gain.iter().all(|k| k.is_finite()).then_some(Self { gain })
     }
 
+    /// The observer with this K, `[state][output]`.
+    pub(crate) fn of_gain(gain: Vec<f64>) -> Self {
+        Self { gain }
+    }
+
     /// K, `[state][output]`.
     pub fn gain(&self) -> &[f64] {
         &self.gain

@@ -5,7 +5,8 @@ mod renew;
 use std::sync::atomic::AtomicBool;
 
 use intervalid_data::{
-    Channel, Dataset, Experiment, InitialState, LinearSystem, Split, SplitFractions, SyntheticRecord, WienerSystem,
+    Channel, Dataset, Experiment, InitialState, LinearSystem, ReadOptions, Split, SplitFractions, SyntheticRecord,
+    WienerSystem, load,
 };
 use intervalid_model::{
     Control, CoverageTarget, Feedback, FitConfig, FitOptions, Metrics, Model, ModelKind, Progress, Strategy, evaluate,
@@ -300,6 +301,31 @@ fn linear_models_that_are_as_good_are_averaged() {
         fit.info.why
     );
     assert!(fit.info.members > 6, "{}", fit.info.members);
+}
+
+/// The robot arm's state shows in past outputs, so that models on lags and models with hidden states are equally good, and err differently.
+#[test]
+fn models_on_lags_and_with_hidden_states_are_averaged() {
+    let dataset = load(&["robot-arm"], None, &ReadOptions::default()).expect("built in");
+    let split = Split::new(&dataset, SplitFractions::new(0.25, 0.05, 0.7).expect("valid")).expect("splits");
+    let config = SearchConfig {
+        rounds: 9,
+        ..SearchConfig::default()
+    };
+    let options = SearchOptions {
+        threads: 2,
+        ..SearchOptions::default()
+    };
+    let found = search(&dataset, &split, &config, &options).expect("finds");
+    let chosen = &found.info.candidates[0];
+    assert!(
+        chosen.name.starts_with("mean of ") && chosen.name.contains("INODE") && chosen.name.contains("state space"),
+        "{}",
+        chosen.name
+    );
+    assert_eq!((chosen.model, found.model.kind()), (ModelKind::Iss, ModelKind::Iss));
+    assert_eq!(Some(chosen.states), found.model.config().network.states);
+    assert!(found.info.promise.is_some_and(|promise| promise.is_kept()));
 }
 
 #[test]
