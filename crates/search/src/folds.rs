@@ -130,19 +130,30 @@ impl<'a> Folds<'a> {
         found
     }
 
+    /// The first divisions only.
+    pub(crate) fn only(&self, count: usize) -> Self {
+        let mut few = self.with_folds(self.folds.clone());
+        few.folds.truncate(count);
+        few
+    }
+
     /// The same divisions and [`Folds::cuts`].
     pub(crate) fn with_cuts(&self) -> Self {
-        let mut more = Self {
-            folds: self.folds.clone(),
+        let mut folds = self.folds.clone();
+        folds.extend(self.cuts().into_iter().map(|cut| cut.fold(&self.all)));
+        self.with_folds(folds)
+    }
+
+    /// The same record with other divisions.
+    fn with_folds(&self, folds: Vec<Fold>) -> Self {
+        Self {
+            folds,
             all: self.all.clone(),
             normaliser: self.normaliser.clone(),
             scaled: self.scaled.clone(),
             backwards: self.backwards.clone(),
             ..*self
-        };
-        more.folds
-            .extend(self.cuts().into_iter().map(|cut| cut.fold(&self.all)));
-        more
+        }
     }
 
     /// The beginning of every segment, so many samples together; of a short record everything.

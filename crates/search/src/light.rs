@@ -1,7 +1,7 @@
 //! The light model inside the mean of many: which members stay, and a band that is sized for just these.
 
 use intervalid_data::Part;
-use intervalid_model::{Band, Calibration, Model};
+use intervalid_model::{Band, Model};
 
 use crate::error::Result;
 use crate::folds::Folds;
@@ -17,7 +17,7 @@ pub(crate) struct Joined<'a> {
 }
 
 /// Recipes of which a light model keeps a member: all of them, or the first where that would leave nothing out.
-pub(crate) fn kept_recipes(joined: &[Joined<'_>]) -> Vec<usize> {
+fn kept_recipes(joined: &[Joined<'_>]) -> Vec<usize> {
     let mut recipes: Vec<usize> = joined.iter().map(|member| member.recipe).collect();
     recipes.dedup();
     if recipes.len() == joined.len() {
@@ -26,14 +26,9 @@ pub(crate) fn kept_recipes(joined: &[Joined<'_>]) -> Vec<usize> {
     recipes
 }
 
-/// The mean with its light model: of every kept recipe the member whose free runs are nearest to the mean's, of those that saw everything
-/// where there are any. `calibration` is of bands of one model per kept recipe.
-pub(crate) fn with_light(
-    mean: Model,
-    joined: &[Joined<'_>],
-    calibration: Calibration,
-    folds: &Folds<'_>,
-) -> Result<Model> {
+/// Places of the members of a light model: of every kept recipe the one whose free runs are nearest to the mean's, of those that saw
+/// everything where there are any.
+pub(crate) fn light_members(mean: &Model, joined: &[Joined<'_>], folds: &Folds<'_>) -> Result<Vec<usize>> {
     let part = compared(folds);
     let middle = mean.simulate(folds.dataset, &part)?;
     let mut places = Vec::new();
@@ -42,7 +37,7 @@ pub(crate) fn with_light(
         let has_seen = of_recipe().any(|(_, member)| member.saw_everything);
         let mut nearest: Option<(f64, usize)> = None;
         for (place, member) in of_recipe().filter(|(_, member)| member.saw_everything || !has_seen) {
-            let distance = distance(&member.model.simulate(folds.dataset, &part)?, &middle, &mean);
+            let distance = distance(&member.model.simulate(folds.dataset, &part)?, &middle, mean);
             if nearest.is_none_or(|(least, _)| distance < least) {
                 nearest = Some((distance, place));
             }
@@ -50,7 +45,7 @@ pub(crate) fn with_light(
         places.extend(nearest.map(|(_, place)| place));
     }
     places.sort_unstable();
-    Ok(mean.with_light(places, calibration, folds.dataset, &part)?)
+    Ok(places)
 }
 
 /// The samples that members are compared on.

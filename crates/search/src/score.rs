@@ -8,7 +8,7 @@ use intervalid_model::{BlockScores, quantile, standard_error};
 use crate::folds::{BLOCKS, piece};
 
 /// Errors y - ŷ of the point predictions on held-out samples, in standard deviations: `[division][output][sample]`, in the order of
-/// [`Folds::folds`](crate::folds::Folds::folds).
+/// [`Folds::folds`](crate::folds::Folds::folds). The one division of a long record may be there twice, run in pieces and then as a whole.
 pub(crate) type HeldOut = Vec<Vec<Vec<f64>>>;
 
 /// How good a candidate is on samples it had not seen.
@@ -62,10 +62,10 @@ impl Score {
 pub(crate) fn score(errors: &HeldOut, blocks: usize, coverage: f64) -> Score {
     let (within, after) = errors.split_at(blocks.min(errors.len()));
     let mut pieces = within.to_vec();
-    let after = after.first();
     if blocks == 0 {
-        pieces.extend(after.into_iter().flat_map(|after| cut(after)));
+        pieces.extend(after.first().into_iter().flat_map(|after| cut(after)));
     }
+    let after = after.last();
     let (coverage, width) = constant_band(&pieces, coverage);
     let together = root_mean_square(pieces.iter().flatten());
     let mut sizes: Vec<f64> = pieces.iter().map(root_mean_square).collect();
@@ -159,7 +159,10 @@ mod tests {
         assert!((found.total() - (0.5 * 11.0 / 3.0 + 12.5_f64).sqrt()).abs() < 1e-12);
         // The median of two ones and of a one and a three.
         assert!((found.coverage - 2.0 / 3.0).abs() < 1e-12);
-        let long = score(&vec![vec![(0..100).map(f64::from).collect()]], 0, 0.5);
+        let ramp: Vec<f64> = (0..100).map(f64::from).collect();
+        let twice = score(&vec![vec![ramp.clone()], vec![vec![7.0; 100]]], 0, 0.5);
+        assert!((twice.forward - 7.0).abs() < 1e-12 && twice.blocks.len() == 5);
+        let long = score(&vec![vec![ramp]], 0, 0.5);
         assert_eq!(long.blocks.len(), BLOCKS);
         assert!((long.rmse - long.forward).abs() < 1e-12);
     }

@@ -27,6 +27,23 @@ pub(crate) fn blocks_and_cuts(folds: &Folds<'_>, scores: &[Vec<BlockScores>]) ->
     scores.iter().map(split).unzip()
 }
 
+/// Scores of the same samples from runs over pieces and from one run over all of them: of each piece those with the larger errors. Runs of
+/// users start anywhere, and may be long.
+pub(crate) fn worse_pieces(in_pieces: BlockScores, as_a_whole: &BlockScores) -> BlockScores {
+    if in_pieces.error.len() != as_a_whole.error.len() {
+        return in_pieces;
+    }
+    let squares = |scores: &BlockScores| scores.error.iter().map(|error| error * error).sum::<f64>();
+    let mut worse = BlockScores::default();
+    for (alone, part) in pieces(&in_pieces).into_iter().zip(pieces(as_a_whole)) {
+        let taken = if squares(&part) > squares(&alone) { part } else { alone };
+        worse.error.extend(taken.error);
+        worse.below.extend(taken.below);
+        worse.above.extend(taken.above);
+    }
+    worse
+}
+
 /// One run's scores as those of several blocks.
 fn pieces(scores: &BlockScores) -> Vec<BlockScores> {
     (0..BLOCKS)
@@ -51,4 +68,23 @@ fn best_floor(blocks: &[BlockScores], least: f64, coverage: f64) -> f64 {
     // The first of equals is the plainest band.
     let best = floors.into_iter().min_by(|&a, &b| score(a).total_cmp(&score(b)));
     best.unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_drifts_sizes_the_pieces_that_it_drifts_in() {
+        let of = |error: &dyn Fn(usize) -> f64| BlockScores {
+            error: (0..100).map(error).collect(),
+            below: vec![1.0; 100],
+            above: vec![1.0; 100],
+        };
+        let (alone, drifting) = (of(&|_| 2.0), of(&|k| 0.05 * k as f64));
+        let worse = worse_pieces(alone.clone(), &drifting);
+        assert_eq!(worse.error[..40], alone.error[..40]);
+        assert_eq!(worse.error[60..], drifting.error[60..]);
+        assert_eq!(worse_pieces(alone.clone(), &BlockScores::default()), alone);
+    }
 }

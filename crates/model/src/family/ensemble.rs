@@ -60,6 +60,12 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Members may disagree as they like.
+    pub const NONE: Self = Self {
+        factor: 0.0,
+        floor: 0.0,
+    };
+
     /// That of a band without calibration.
     #[must_use]
     pub fn of_coverage(coverage: f64) -> Self {

@@ -228,16 +228,8 @@ impl HiddenSearch {
     /// judges has no model.
     fn history(&self, members: &[(usize, Fitted, Observer)]) -> Option<(usize, HeldOut)> {
         let tried = self.histories();
-        let judging = 0..self.divisions.len() - 1;
-        let errors: Option<Vec<HeldOut>> = tried
-            .iter()
-            .map(|&history| {
-                judging
-                    .clone()
-                    .map(|division| self.errors_after(division, members, history))
-                    .collect()
-            })
-            .collect();
+        let errors = tried.iter().map(|&history| self.held_out_errors(members, history));
+        let errors = errors.collect::<Option<Vec<HeldOut>>>();
         let errors = errors?;
         let squares = |errors: &HeldOut| errors.iter().flatten().flatten().map(|e| e * e).sum::<f64>().sqrt();
         let least = errors.iter().map(squares).fold(f64::INFINITY, f64::min);
@@ -245,12 +237,26 @@ impl HiddenSearch {
         all.find(|(_, errors)| squares(errors) <= least * (1.0 + NOTICEABLE))
     }
 
-    /// Errors `[output][sample]` of a division's model on what the division holds out, the state followed over `history` samples before.
-    pub(super) fn errors_after(
+    /// Errors of every division's model on what the division holds out, the state followed over `history` samples before; none where a
+    /// division that judges has no model. How well a state is found depends on where a run starts, and how far a run drifts on its length:
+    /// the one part of a long record is run in pieces, and as a whole.
+    pub(super) fn held_out_errors(&self, members: &[(usize, Fitted, Observer)], history: usize) -> Option<HeldOut> {
+        let after = |division, pieces| self.errors_after(division, members, history, pieces);
+        match self.blocks() {
+            0 => Some(vec![after(0, BLOCKS)?, after(0, 1)?]),
+            _ => (0..self.divisions.len() - 1)
+                .map(|division| after(division, 1))
+                .collect(),
+        }
+    }
+
+    /// Errors `[output][sample]` of one division, run in so many pieces.
+    fn errors_after(
         &self,
         division: usize,
         members: &[(usize, Fitted, Observer)],
         history: usize,
+        pieces: usize,
     ) -> Option<Vec<Vec<f64>>> {
         let (_, fitted, observer) = members.iter().find(|(of, ..)| *of == division)?;
         let model = &fitted.model;
@@ -258,10 +264,9 @@ impl HiddenSearch {
         let mut errors = vec![Vec::new(); model.shape().outputs];
         let held_out = self.divisions[division].held_out.iter().zip(&self.runs);
         let held_out = held_out.filter_map(|(range, run)| Some((range.clone()?, run)));
-        // How well a state is found depends on where a run starts: the one part of a long record is run in pieces.
-        let pieces = |(range, run): (Range<usize>, _)| match self.blocks() {
-            0 => (0..BLOCKS).map(|index| (piece(range.clone(), index), run)).collect(),
-            _ => vec![(range, run)],
+        let pieces = |(range, run): (Range<usize>, _)| match pieces {
+            1 => vec![(range, run)],
+            _ => (0..BLOCKS).map(|index| (piece(range.clone(), index), run)).collect(),
         };
         for (range, run) in held_out.flat_map(pieces) {
             let start = if range.start == 0 {

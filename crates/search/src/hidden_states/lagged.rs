@@ -104,9 +104,7 @@ impl HiddenSearch {
         }
         let elsewhere = members.iter().map(|(_, fitted, _)| run_backwards(fitted, &self.stress));
         let doubt = disagreement(&elsewhere.collect::<Vec<_>>());
-        let judging = 0..self.divisions.len() - 1;
-        let errors = judging.map(|division| self.errors_after(division, &members, history));
-        let errors = errors.collect::<Option<Vec<_>>>()?;
+        let errors = self.held_out_errors(&members, history)?;
         Some(MeasuredStart {
             shape: members.first()?.1.model.shape(),
             history,

@@ -127,12 +127,11 @@ fn threads_change_nothing_and_a_saved_model_is_the_same() {
     let light = one.model.light().expect("stored");
     assert_eq!(light.members(), 1);
     let scale = |model: &Model| model.interface().calibration.as_ref().map(|found| found.outputs[0]);
-    // One recipe: what was held out was simulated by single models, so that scales agree, and nothing is added for disagreement.
+    // Nothing is added for disagreement where there is nobody to disagree with.
     let (of_all, of_one) = (
         scale(&one.model).expect("calibrated"),
         scale(&light).expect("calibrated"),
     );
-    assert!((of_all.upper - of_one.upper).abs() < 1e-12, "{of_all:?} {of_one:?}");
     assert!(
         of_all.spread > Some(0.0) && of_one.spread == Some(0.0),
         "{of_all:?} {of_one:?}"

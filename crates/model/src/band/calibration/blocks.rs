@@ -38,6 +38,9 @@ pub(super) type Scores = Vec<(f64, bool)>;
 
 /// Asymmetric scales have twice the variance of a common one: they must be this much narrower to be worth it.
 const WORTHWHILE: f64 = 0.9;
+/// Independent samples that it takes to tell sides apart: the errors of a run that drifts lie on one side, and those of the next one may
+/// lie on the other.
+const FEWEST_FOR_SIDES: f64 = 30.0;
 /// The band is widened by this many standard deviations of what stretches need, on a logarithmic scale.
 const CAUTION: f64 = 0.7;
 /// Stretches that differ by more than this say that nothing is known, not that a band must be wider still.
@@ -229,7 +232,9 @@ fn scaling(scores: &[Scores], floor: f64, level: f64) -> Scaling {
         quantile(inside.collect(), 0.5 + 0.5 * level)
     };
     let (lower, upper) = (side(true), side(false));
-    let (lower, upper) = if lower + upper < WORTHWHILE * 2.0 * common {
+    let samples: usize = scores.iter().map(Vec::len).sum();
+    let independent = samples as f64 / correlation_time(scores, common);
+    let (lower, upper) = if lower + upper < WORTHWHILE * 2.0 * common && independent >= FEWEST_FOR_SIDES {
         (lower, upper)
     } else {
         (common, common)

@@ -121,6 +121,25 @@ fn is_zero(cuts: &usize) -> bool {
 }
 
 impl Calibration {
+    /// The same for bands that are, before they are scaled, narrower by these ratios than those that were looked at, one per output. What
+    /// the disagreement of members adds stays as it is.
+    ///
+    /// # Panics
+    /// If there is not one ratio per output.
+    #[must_use]
+    pub fn for_widths(mut self, ratios: &[f64]) -> Self {
+        assert_eq!(ratios.len(), self.outputs.len(), "one ratio per output");
+        let levels = self.levels.iter_mut().map(|level| &mut level.outputs);
+        for outputs in levels.chain([&mut self.outputs]) {
+            for (scaling, ratio) in outputs.iter_mut().zip(ratios) {
+                scaling.lower *= ratio;
+                scaling.upper *= ratio;
+                scaling.spread = scaling.spread.map(|spread| spread / ratio);
+            }
+        }
+        self
+    }
+
     /// Where the width of the band comes from and what to expect of it, for people.
     #[must_use]
     pub fn in_words(&self) -> String {
