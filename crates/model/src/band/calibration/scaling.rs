@@ -260,6 +260,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_narrower_band_of_the_same_shape_is_scaled_to_the_same_bounds() {
+        let scaling = Scaling {
+            lower: 2.0,
+            upper: 0.5,
+            floor: 0.0,
+            spread: Some(3.0),
+            online_start: None,
+        };
+        let wide = Calibration {
+            outputs: vec![scaling],
+            levels: vec![LevelScaling {
+                coverage: 0.5,
+                outputs: vec![scaling],
+            }],
+            ..crate::calibrate(
+                (&[Vec::new()], &[Vec::new()]),
+                &[0.0],
+                crate::CoverageTarget::of_each(0.9),
+                1,
+            )
+        };
+        let narrow = wide.clone().for_widths(&[4.0]);
+        for (wide, narrow) in [
+            (wide.outputs[0], narrow.outputs[0]),
+            (wide.levels[0].outputs[0], narrow.levels[0].outputs[0]),
+        ] {
+            assert_eq!(wide.bounds(-3.0, 1.0, 9.0), narrow.bounds(0.0, 1.0, 3.0));
+            // What members' disagreement adds, spread times scale, is the same.
+            assert_eq!(
+                wide.spread.map(|spread| spread * wide.lower),
+                narrow.spread.map(|spread| spread * narrow.lower)
+            );
+        }
+    }
+
+    #[test]
     fn sides_scale_from_the_point_prediction() {
         let scaling = Scaling {
             lower: 2.0,
