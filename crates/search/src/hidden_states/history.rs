@@ -241,22 +241,22 @@ impl HiddenSearch {
     /// division that judges has no model. How well a state is found depends on where a run starts, and how far a run drifts on its length:
     /// the one part of a long record is run in pieces, and as a whole.
     pub(super) fn held_out_errors(&self, members: &[(usize, Fitted, Observer)], history: usize) -> Option<HeldOut> {
-        let after = |division, pieces| self.errors_after(division, members, history, pieces);
+        let after = |division, in_pieces| self.errors_after(division, members, history, in_pieces);
         match self.blocks() {
-            0 => Some(vec![after(0, BLOCKS)?, after(0, 1)?]),
+            0 => Some(vec![after(0, true)?, after(0, false)?]),
             _ => (0..self.divisions.len() - 1)
-                .map(|division| after(division, 1))
+                .map(|division| after(division, false))
                 .collect(),
         }
     }
 
-    /// Errors `[output][sample]` of one division, run in so many pieces.
+    /// Errors `[output][sample]` of one division, run as a whole or in pieces.
     fn errors_after(
         &self,
         division: usize,
         members: &[(usize, Fitted, Observer)],
         history: usize,
-        pieces: usize,
+        in_pieces: bool,
     ) -> Option<Vec<Vec<f64>>> {
         let (_, fitted, observer) = members.iter().find(|(of, ..)| *of == division)?;
         let model = &fitted.model;
@@ -264,9 +264,9 @@ impl HiddenSearch {
         let mut errors = vec![Vec::new(); model.shape().outputs];
         let held_out = self.divisions[division].held_out.iter().zip(&self.runs);
         let held_out = held_out.filter_map(|(range, run)| Some((range.clone()?, run)));
-        let pieces = |(range, run): (Range<usize>, _)| match pieces {
-            1 => vec![(range, run)],
-            _ => (0..BLOCKS).map(|index| (piece(range.clone(), index), run)).collect(),
+        let pieces = |(range, run): (Range<usize>, _)| match in_pieces {
+            true => (0..BLOCKS).map(|index| (piece(range.clone(), index), run)).collect(),
+            false => vec![(range, run)],
         };
         for (range, run) in held_out.flat_map(pieces) {
             let start = if range.start == 0 {
