@@ -12,7 +12,7 @@
 //! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent` |
 //! | records of 10⁵ samples | `long`, `windows` |
 //! | the state before a run: least squares, observer | `initial`, `observer` |
-//! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `proposals`, `stack` |
+//! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `effort`, `proposals`, `stack` |
 //!
 //! A known plant, y = x with x(k+1) = 0.8 x(k) + 0.6 tanh(1.5 u(k)), found from 600 of its samples: a linear model, a network
 //! beside it, and a free run over samples that neither has seen, from the state that an observer finds in the 50 before.
@@ -54,6 +54,7 @@
 mod cholesky;
 mod descent;
 mod divisions;
+mod effort;
 mod explore;
 mod fit_linear;
 #[cfg(test)]
@@ -85,6 +86,7 @@ pub(crate) use cholesky::cholesky;
 pub use descent::{Descent, DescentConfig, Fitted, descend, mean_squared_error};
 pub(crate) use divisions::{Division, HISTORY};
 pub use divisions::{Divisions, HeldOut, median, simulate_from};
+pub use effort::Effort;
 pub use explore::{ExploreConfig, Walker, explore};
 pub use fit_linear::{LinearConfig, fit_linear};
 pub use initial::{InitialConfig, state_before};
@@ -95,7 +97,7 @@ pub use model::{Shape, StateSpace};
 pub use observer::Observer;
 pub use proposals::{WAVE, first_networks, held_back, linear_orders, mutations};
 pub(crate) use recipe::descent_work;
-pub use recipe::{Candidate, Effort, Recipe, Start, fit_recipes};
+pub use recipe::{Candidate, Recipe, Start, fit_recipes};
 pub use run::{Run, Scored, runs_of};
 pub(crate) use squares::Squares;
 pub use stack::{consensus, stack_weights};

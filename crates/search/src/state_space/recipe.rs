@@ -7,7 +7,8 @@ use std::cell::Cell;
 
 use super::descent::{DescentConfig, Fitted, descend};
 use super::divisions::{Divisions, HeldOut};
-use super::explore::{ExploreConfig, Walker, explore};
+use super::effort::Effort;
+use super::explore::{Walker, explore};
 use super::fit_linear::{LinearConfig, fit_linear};
 use super::lanes::LANES;
 use super::model::Shape;
@@ -58,62 +59,6 @@ pub struct Candidate {
     pub score: f64,
     /// Geometric mean over the blocks and the forward cut.
     pub geometric_score: f64,
-}
-
-/// Effort of a recipe.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Effort {
-    /// Random or linear starts per division of an exploration.
-    pub starts: usize,
-    /// Models per division that are kept: one that fails on new data is outvoted by two.
-    pub kept: usize,
-    /// Explored candidates whose score is beyond this factor of the best known are not refined.
-    pub promising: f64,
-    /// First-order steps.
-    pub explore: ExploreConfig,
-    /// Gauss–Newton steps of networks.
-    pub descent: usize,
-    /// Most multiplications of a recipe's Gauss–Newton steps, which are fewer where they are dear, but five at least.
-    pub descent_work: f64,
-    /// Gauss–Newton steps of linear models.
-    pub linear: usize,
-    /// Longest time constant of random starts, as a share of the record.
-    pub horizon: f64,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self {
-            starts: 6,
-            kept: 3,
-            promising: 1.5,
-            explore: ExploreConfig {
-                rounds: vec![(200, 0.5), (1000, 1.0)],
-                ..ExploreConfig::default()
-            },
-            descent: 40,
-            descent_work: f64::INFINITY,
-            linear: 20,
-            horizon: 0.1,
-        }
-    }
-}
-
-/// Above so many samples times outputs each recipe gets less.
-const MANY: usize = 3000;
-
-impl Effort {
-    /// The default, or less where there are many samples.
-    pub fn for_runs(runs: &[Run]) -> Self {
-        let mut effort = Self::default();
-        if runs.iter().map(|run| run.len() * run.outputs()).sum::<usize>() > MANY {
-            effort.starts = 4;
-            effort.kept = 2;
-            effort.descent = 20;
-            effort.explore.rounds = vec![(150, 0.5), (600, 1.0)];
-        }
-        effort
-    }
 }
 
 impl Recipe {
@@ -187,27 +132,56 @@ impl Recipe {
         } else {
             jobs.for_each(|(division, seed)| members[division].push(start(division, seed)));
         }
+        let refined = self.refine(members, (runs, divisions), effort, best, &did);
+        candidates.extend(refined.filter(|_| is_going_on.get()));
+        candidates
+    }
+
+    /// The candidate after Gauss–Newton steps. One model of every division comes first; where these are far from the best, the
+    /// others are not worth their work, and the candidate does without them.
+    fn refine(
+        &self,
+        mut members: Vec<Vec<Fitted>>,
+        (runs, divisions): (&[Run], &Divisions),
+        effort: &Effort,
+        best: f64,
+        did: &dyn Fn(f64) -> bool,
+    ) -> Option<Candidate> {
+        let samples = runs.iter().map(Run::len).sum();
+        let work = descent_work(self.shape(&runs[0]), samples);
         let all: usize = members.iter().map(Vec::len).sum();
-        let affordable = effort.descent_work / (all as f64 * descent_work(shape, samples)).max(1.0);
+        let affordable = effort.descent_work / (all as f64 * work).max(1.0);
         let iterations = (affordable.max(FEWEST_STEPS as f64) as usize).min(effort.descent);
-        let descent = DescentConfig {
+        let config = self.descent(iterations, effort);
+        let fitted = divisions.fitted();
+        let descend_all = |members: &mut [Fitted], scored: &Scored| {
+            for member in members {
+                if let Some(found) = descend(member.clone(), runs, scored, config, |_, _| did(work)) {
+                    *member = found.fitted;
+                }
+            }
+        };
+        for (members, scored) in members.iter_mut().zip(&fitted) {
+            descend_all(&mut members[..1], scored);
+        }
+        let firsts = members.iter().map(|members| members[..1].to_vec()).collect();
+        let alone = self.judge(firsts, iterations, runs, divisions)?;
+        if alone.score > effort.worth_company * best {
+            return Some(alone);
+        }
+        for (members, scored) in members.iter_mut().zip(&fitted) {
+            descend_all(&mut members[1..], scored);
+        }
+        self.judge(members, iterations, runs, divisions)
+    }
+
+    fn descent(&self, iterations: usize, effort: &Effort) -> DescentConfig {
+        DescentConfig {
             iterations,
             weight_penalty: self.weight_penalty,
             linear_share: effort.explore.linear_share,
             ..DescentConfig::default()
-        };
-        for (members, scored) in members.iter_mut().zip(&fitted) {
-            for member in members.iter_mut() {
-                let work = descent_work(shape, samples);
-                if let Some(found) = descend(member.clone(), runs, scored, descent, |_, _| did(work)) {
-                    *member = found.fitted;
-                }
-            }
         }
-        if is_going_on.get() {
-            candidates.extend(self.judge(members, iterations, runs, divisions));
-        }
-        candidates
     }
 
     /// One model of these samples, made in the same way: of several starts the one that fits best after exploration, then so many
@@ -243,12 +217,7 @@ impl Recipe {
             false => start(self.seed),
         };
         if refined > 0 {
-            let config = DescentConfig {
-                iterations: refined,
-                weight_penalty: self.weight_penalty,
-                linear_share: effort.explore.linear_share,
-                ..DescentConfig::default()
-            };
+            let config = self.descent(refined, effort);
             let work = descent_work(shape, samples);
             member = descend(member, runs, scored, config, |_, _| keep_on(work))?.fitted;
         }
@@ -437,5 +406,39 @@ mod tests {
             found.into_iter().map(|candidate| candidate.members).collect::<Vec<_>>()
         };
         assert_eq!(with(1), with(3));
+    }
+    /// Far from the best a recipe gets one refined model per division, near it all of them.
+    #[test]
+    fn a_recipe_that_is_far_from_the_best_is_refined_in_part() {
+        let runs = [saturating_plant(300)];
+        let divisions = Divisions::new(&runs).expect("long enough");
+        let recipe = Recipe {
+            states: 1,
+            state_hidden: 2,
+            output_hidden: 0,
+            weight_penalty: 1e-5,
+            start: Start::Linear,
+            explores: false,
+            seed: 1,
+        };
+        let effort = Effort::default();
+        let members_and_work = |best: f64| {
+            let work = std::sync::Mutex::new(0.0);
+            let keep_on = |more: f64| {
+                *work.lock().expect("no panic") += more;
+                true
+            };
+            let found = recipe.fit(&runs, &divisions, &effort, best, &keep_on);
+            assert_eq!(found.len(), 1);
+            let members: Vec<usize> = found[0].members.iter().map(Vec::len).collect();
+            (members, found[0].score, work.into_inner().expect("no panic"))
+        };
+        let (all, score, all_work) = members_and_work(f64::INFINITY);
+        assert_eq!(all, [3; 7]);
+        let (near, _, _) = members_and_work(score);
+        assert_eq!(near, all);
+        let (few, _, few_work) = members_and_work(0.1 * score);
+        assert_eq!(few, [1; 7]);
+        assert!(few_work < 0.6 * all_work, "{few_work} {all_work}");
     }
 }
