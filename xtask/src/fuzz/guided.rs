@@ -29,6 +29,13 @@ const LARGEST: u32 = 2048;
 /// Bytes of an input; as the other fuzzer has it.
 const LONGEST: u32 = 1 << 17;
 
+/// Allocations that may fail are allowed to; what is never freed is not what is looked for; equal constants of SQLite that the
+/// compiler makes one are no violation.
+const SANITIZER: (&str, &str) = (
+    "ASAN_OPTIONS",
+    "detect_leaks=0:allocator_may_return_null=1:detect_odr_violation=0",
+);
+
 /// Builds the program; the inner error says why it cannot be built here.
 pub(super) fn build() -> anyhow::Result<Result<PathBuf, String>> {
     if !cfg!(target_os = "linux") {
@@ -80,7 +87,9 @@ fn works(command: &mut Command) -> bool {
 
 /// Gives every target its share of the time, and says what was tried, today and so far.
 pub(super) fn run(program: &Path, options: &Options) -> anyhow::Result<bool> {
-    let known = capture(Command::new(program).env("INTERVALID_FUZZ_TARGET", "list"))?;
+    let mut list = Command::new(program);
+    list.env("INTERVALID_FUZZ_TARGET", "list").env(SANITIZER.0, SANITIZER.1);
+    let known = capture(&mut list)?;
     let known: Vec<&str> = known.lines().collect();
     if let Some(name) = options.targets.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(UsageError(format!("--target {name}: expected {}", known.join(", "))).into());
@@ -152,8 +161,7 @@ fn fuzz(program: &Path, folder: &Path, target: &str, share: Duration, seed: &str
         .args([&corpus, &seeds])
         .env("INTERVALID_FUZZ_TARGET", target)
         .env("INTERVALID_FUZZ_SEEDS", &seeds)
-        // Allocations that may fail are allowed to; what is never freed is not what is looked for.
-        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+        .env(SANITIZER.0, SANITIZER.1)
         .stdout(Stdio::null())
         .stderr(fs::File::create(&log).with_context(|| format!("could not write {}", log.display()))?);
     let (cpu, started) = (children_cpu_seconds(), Instant::now());
