@@ -72,14 +72,17 @@ pub(crate) fn run(options: &[String]) -> anyhow::Result<bool> {
         return Ok(false);
     }
     // Networks between the bounds of their parameters, and models that C and ONNX run as well.
-    let inside = "sampled_networks_lie_inside_and_the_float_band_agrees";
-    let agreeing = "rust_c_and_onnx_agree_on_random_models";
+    let inside = (
+        "intervalid-model",
+        "sampled_networks_lie_inside_and_the_float_band_agrees",
+    );
+    let agreeing = ("intervalid-deploy", "rust_c_and_onnx_agree_on_random_models");
     Ok(repeat(inside, "INTERVALID_DRAWS", options.draws)?
         && repeat(agreeing, "INTERVALID_RANDOM_MODELS", options.models)?)
 }
 
-/// Runs a test of the suite with more repetitions than there.
-fn repeat(test: &str, variable: &str, count: usize) -> anyhow::Result<bool> {
+/// Runs a test of a package with more repetitions than the suite does.
+fn repeat((package, test): (&str, &str), variable: &str, count: usize) -> anyhow::Result<bool> {
     if count == 0 {
         return Ok(true);
     }
@@ -87,12 +90,22 @@ fn repeat(test: &str, variable: &str, count: usize) -> anyhow::Result<bool> {
         true => cargo(&[
             "nextest",
             "run",
-            "--workspace",
+            "--package",
+            package,
             "--no-capture",
             "-E",
             &format!("test({test})"),
         ]),
-        false => cargo(&["test", "--workspace", "--lib", "--tests", test, "--", "--nocapture"]),
+        false => cargo(&[
+            "test",
+            "--package",
+            package,
+            "--lib",
+            "--tests",
+            test,
+            "--",
+            "--nocapture",
+        ]),
     };
     command.env(variable, count.to_string());
     let outcome = execute(command.env(deploy::PYTHON_VARIABLE, deploy::python()))?;

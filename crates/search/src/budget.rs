@@ -20,8 +20,9 @@ pub(crate) const WORK: f64 = 2e12;
 const FIRST_PACE: f64 = 4e-10;
 /// Progress by less than this is not told: a step of exploration takes a millisecond.
 const NEWS: f64 = 5e-4;
-/// Share of the time given that is kept for the end, at the least.
-const LEAST_RESERVE: f64 = 0.03;
+/// Share of the time given that is kept for the end, at the least and at the most: on a slow machine a search that is cut short is
+/// worth more than an end that surely comes in time.
+const RESERVE: (f64, f64) = (0.03, 0.5);
 
 /// Work done, time left, and whether the user wants to stop. Shared by all threads.
 pub(crate) struct Budget<'a> {
@@ -160,7 +161,7 @@ impl<'a> Budget<'a> {
         };
         let given = deadline.saturating_duration_since(self.started).as_secs_f64();
         let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-        left <= kept.max(LEAST_RESERVE * given)
+        left <= kept.clamp(RESERVE.0 * given, RESERVE.1 * given)
     }
 
     /// Whether a search has done what it does where nobody limits it; the same on every machine.
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_the_end_takes_is_kept_back_and_work_ends_a_search_without_a_deadline() {
-        let deadline = Instant::now() + Duration::from_secs(1000);
+        let deadline = Instant::now() + Duration::from_secs(400);
         let options = SearchOptions {
             control: Control {
                 deadline: Some(deadline),
@@ -208,13 +209,18 @@ mod tests {
             },
             ..SearchOptions::default()
         };
-        let budget = Budget::new(&options);
-        assert!(!budget.is_over());
-        // At a millisecond per multiplication 900 000 of them take 900 of the 1000 seconds, and 1 100 000 are too many.
+        let mut budget = Budget::new(&options);
+        // At a millisecond per multiplication. Before anything was done, at most half of the time is kept back.
         budget.took(10.0, Duration::from_millis(10));
-        budget.reserve(900_000.0);
-        assert!(!budget.is_over());
         budget.reserve(1_100_000.0);
+        assert!(!budget.is_over());
+        // With 600 of 1000 seconds gone, 300 000 multiplications can still be waited for, and 450 000 cannot.
+        budget.started = deadline
+            .checked_sub(Duration::from_secs(1000))
+            .expect("a clock that has run for long");
+        budget.reserve(300_000.0);
+        assert!(!budget.is_over());
+        budget.reserve(450_000.0);
         assert!(budget.is_over());
         budget.lift();
         assert!(!budget.is_over());

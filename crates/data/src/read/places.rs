@@ -89,13 +89,12 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
 const LAST: u32 = u32::MAX / 2;
 
 /// Column and row of `AB12`, from 1 on, either 0 where it is missing; none beyond [`LAST`]. Text of another form is no place and counts
-/// as 0, 0.
+/// as 0, 0, unless it begins with a number beyond: the reader of the cells counts before it sees what follows.
 fn place(text: &str) -> Option<(u32, u32)> {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (column, row) = text.split_at(letters);
-    if !row.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some((0, 0));
-    }
+    let (column, rest) = text.split_at(letters);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (row, rest) = rest.split_at(digits);
     let number = |digits: &str, base: u32, value: fn(u8) -> u32| {
         let number = digits.bytes().try_fold(0_u32, |number, digit| {
             number.checked_mul(base)?.checked_add(value(digit))
@@ -103,7 +102,8 @@ fn place(text: &str) -> Option<(u32, u32)> {
         number.filter(|number| *number <= LAST)
     };
     let column = number(column, 26, |letter| u32::from(letter.to_ascii_uppercase() - b'A') + 1)?;
-    Some((column, number(row, 10, |digit| u32::from(digit - b'0'))?))
+    let row = number(row, 10, |digit| u32::from(digit - b'0'))?;
+    Some(if rest.is_empty() { (column, row) } else { (0, 0) })
 }
 
 #[cfg(test)]
@@ -127,6 +127,8 @@ mod tests {
             "99999999999999999999",
             "ZZZZZZZ1",
             "AAAAAAAAAAAAAAA",
+            "9544569179s",
+            "AAAAAAAAAAAAAAA!",
         ] {
             assert_eq!(place(beyond), None, "{beyond}");
         }

@@ -295,6 +295,9 @@ fn context(plan: &StepProgram, name: &str, numbers: Numbers) -> Value {
                 region_centre => outer.list(region.centre.iter().copied()),
                 region_whitening => outer.rows(&region.whitening.concat()),
                 region_limit => outer.literal(region.limit),
+                region_box => !region.lowest.is_empty(),
+                region_lowest => outer.list(region.lowest.iter().copied()),
+                region_highest => outer.list(region.highest.iter().copied()),
                 // A history is no part of the run: the alarm then sees what was measured, after a warm-up what was predicted.
                 history => plan.initial.looks_back() > 0,
             }

@@ -71,9 +71,10 @@ impl Footprint {
             .horizons
             .as_ref()
             .map_or(0, |known| known.horizons.len() * (2 + outputs));
+        let sides = plan.region.as_ref().map_or(0, |region| 2 * region.lowest.len());
         let region = match watched {
             0 => 0,
-            watched => watched + watched * (watched + 1) / 2 + 1,
+            watched => watched + watched * (watched + 1) / 2 + 1 + sides,
         };
         Self {
             tables: inner * parameters + DOUBLE * (constants + region + horizons + 4),

@@ -7,7 +7,8 @@ use crate::step_program::StepProgram;
 
 /// Whether a step extrapolates, and the outputs that the alarm of the next one looks at; none where the model does not know its region.
 ///
-/// **Formula.** 1 where not ‖W·(x - c)‖² ≤ limit, so where x is not a number too; see `TrainingRegion`.
+/// **Formula.** 1 where not ‖W·(x - c)‖² ≤ limit, so where x is not a number too, or where x is beyond a side of the box; see
+/// `TrainingRegion`.
 pub(super) fn alarm(
     emit: &mut Emitter,
     plan: &StepProgram,
@@ -44,7 +45,18 @@ pub(super) fn alarm(
     let distance = emit.reshape(&distance, &[1]);
     let inside = emit.apply("LessOrEqual", &[&distance, &limit]);
     let (zero, one) = (emit.scalar("zero", 0.0), emit.scalar("one", 1.0));
-    let flag = emit.apply("Where", &[&inside, &zero, &one]);
+    let mut flag = emit.apply("Where", &[&inside, &zero, &one]);
+    if !region.lowest.is_empty() {
+        let lowest = emit.real("region.lowest", &[1, length], region.lowest.iter().copied());
+        let highest = emit.real("region.highest", &[1, length], region.highest.iter().copied());
+        let pairs = [[&lowest, &x], [&x, &highest]].map(|pair| emit.apply("LessOrEqual", &pair));
+        let inside = emit.apply("And", &[&pairs[0], &pairs[1]]);
+        let beyond = emit.apply("Where", &[&inside, &zero, &one]);
+        let beyond = emit.sum(&beyond, 1);
+        let beyond = emit.reshape(&beyond, &[1]);
+        let either = emit.apply("Add", &[&flag, &beyond]);
+        flag = emit.apply("Min", &[&either, &one]);
+    }
     Some((flag, pushed_watched(emit, plan, past, y)))
 }
 

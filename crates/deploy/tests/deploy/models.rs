@@ -5,7 +5,7 @@ use intervalid_data::{
     load,
 };
 use intervalid_model::{
-    Calibration, FitConfig, FitOptions, Model, ModelKind, OutputRange, Precision, Scaling, Strategy,
+    Calibration, FitConfig, FitOptions, Model, ModelError, ModelKind, OutputRange, Precision, Scaling, Strategy,
 };
 
 /// A model and the part of a record that it is tried on.
@@ -102,19 +102,26 @@ pub(crate) fn calibration(outputs: usize) -> Option<Calibration> {
 }
 
 pub(crate) fn fitted(dataset: &Dataset, config: &FitConfig) -> Model {
-    Model::fit(dataset, &split(dataset), config, FitOptions::default())
-        .unwrap()
-        .0
+    fitted_if_it_converges(dataset, config).unwrap()
+}
+
+/// None where training diverges.
+pub(crate) fn fitted_if_it_converges(dataset: &Dataset, config: &FitConfig) -> Option<Model> {
+    match Model::fit(dataset, &split(dataset), config, FitOptions::default()) {
+        Ok((model, _)) => Some(model),
+        Err(ModelError::Diverged { .. }) => None,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 pub(crate) fn ensemble_f32(dataset: &Dataset, config: &FitConfig) -> Model {
-    let members = (1..4).map(|seed| {
-        let config = FitConfig { seed, ..config.clone() };
-        Model::fit(dataset, &split(dataset), &config, FitOptions::default())
-            .unwrap()
-            .0
-    });
-    Model::ensemble(members.collect()).unwrap()
+    ensemble_if_it_converges(dataset, config).unwrap()
+}
+
+/// None where the training of a member diverges.
+pub(crate) fn ensemble_if_it_converges(dataset: &Dataset, config: &FitConfig) -> Option<Model> {
+    let members = (1..4).map(|seed| fitted_if_it_converges(dataset, &FitConfig { seed, ..config.clone() }));
+    Some(Model::ensemble(members.collect::<Option<_>>()?).unwrap())
 }
 
 /// Three linear models that differ a little.

@@ -3,11 +3,11 @@
 
 use intervalid_data::{Channel, Dataset, Experiment, InitialState};
 use intervalid_deploy::StepProgram;
-use intervalid_model::{FitConfig, ModelKind, Precision};
+use intervalid_model::{Band, FitConfig, ModelKind, Precision};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::models::{Case, calibration, config, ensemble_f32, fitted, limited, split};
+use crate::models::{Case, calibration, config, ensemble_if_it_converges, fitted_if_it_converges, limited, split};
 use crate::tools::tool;
 use crate::{c, onnx};
 
@@ -94,7 +94,7 @@ fn settings(rng: &mut ChaCha8Rng) -> FitConfig {
     })
 }
 
-/// One model of its seed; none if its free run leaves every sensible range, where rounding decides how.
+/// One model of its seed; none if its training diverges, or its free run leaves every sensible range, where rounding decides how.
 fn draw(seed: u64) -> Option<Case> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let dataset = plant(&mut rng);
@@ -102,8 +102,8 @@ fn draw(seed: u64) -> Option<Case> {
     let outputs = dataset.outputs().len();
     let is_averaged = config.model != ModelKind::Arx && config.precision == Precision::F32 && rng.random();
     let mut model = match is_averaged {
-        true => ensemble_f32(&dataset, &config),
-        false => fitted(&dataset, &config),
+        true => ensemble_if_it_converges(&dataset, &config)?,
+        false => fitted_if_it_converges(&dataset, &config)?,
     };
     if rng.random() {
         model = model.calibrated(calibration(outputs)).unwrap();
@@ -118,7 +118,38 @@ fn draw(seed: u64) -> Option<Case> {
         dataset,
     };
     let bands = case.model.simulate(&case.dataset, &case.part).unwrap();
-    bands.iter().all(|band| band.diverged_at.is_none()).then_some(case)
+    let is_steady = bands.iter().all(|band| band.diverged_at.is_none()) && !amplifies(&case, &bands);
+    is_steady.then_some(case)
+}
+
+/// Whether a free run turns a change of its inputs in the sixth digit into one of its outputs in the fifth: then rounding decides where
+/// it goes, in Rust as elsewhere.
+fn amplifies(case: &Case, bands: &[Band]) -> bool {
+    let scales = &case.model.interface().normaliser;
+    let record = &case.dataset.experiments()[0];
+    let shaken = scales.inputs.iter().enumerate().map(|(input, scale)| {
+        let shake = |(k, u): (usize, &f64)| u + 1e-6 * scale.std * if k.is_multiple_of(3) { 1.0 } else { -0.5 };
+        record.input(input).iter().enumerate().map(shake).collect()
+    });
+    let outputs = (0..scales.outputs.len()).map(|output| record.output(output).to_vec());
+    let shaken = Experiment::new("shaken", shaken.collect(), outputs.collect());
+    let shaken = Dataset::new(
+        "shaken",
+        case.dataset.inputs().to_vec(),
+        case.dataset.outputs().to_vec(),
+        case.dataset.sample_time(),
+        vec![shaken],
+    )
+    .unwrap();
+    let others = case.model.simulate(&shaken, &case.part).unwrap();
+    let pairs = bands
+        .iter()
+        .zip(&others)
+        .flat_map(|(band, other)| band.centre.iter().zip(&other.centre));
+    pairs.zip(scales.outputs.iter().cycle()).any(|((one, other), scale)| {
+        let differs = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-5 * scale.std;
+        one.iter().zip(other).any(differs)
+    })
 }
 
 #[test]

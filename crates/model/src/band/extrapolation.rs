@@ -1,16 +1,18 @@
 //! Where a model has seen data, and where it extrapolates.
 
 use intervalid_data::{Lags, PastOutputs, Regressor, Scaled};
-use nalgebra::{Cholesky, DMatrix};
+use nalgebra::{Cholesky, DMatrix, DVectorView};
 use serde::{Deserialize, Serialize};
 
 use crate::band::prediction::Band;
 
-/// The region of regressors that a model was fitted on: an ellipsoid around their mean.
+/// The region of regressors that a model was fitted on: where an ellipsoid around their mean and a box overlap.
 ///
-/// A sample is extrapolated where d² = ‖L⁻¹(x - x̄)‖² exceeds `limit`, the largest d² of the training part; LLᵀ is the
-/// covariance of the training regressors, with a small ridge since neighbouring lags are nearly equal. x are the
-/// simulated outputs and the inputs, up to three lags of each, in normalised units.
+/// A sample is extrapolated where d² = ‖L⁻¹(x - x̄)‖² exceeds `limit`, the largest d² of the training part, or where a
+/// coordinate leaves `lowest` to `highest`. LLᵀ is the covariance of the training regressors, with a small ridge since
+/// neighbouring lags are nearly equal. x are the simulated outputs and the inputs, up to three lags of each, in normalised
+/// units. The ellipsoid knows which values go together; the box knows how large they were, which switching inputs hide
+/// from the ellipsoid: a switch has a larger d² than twice the level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRegion {
@@ -22,12 +24,20 @@ pub struct TrainingRegion {
     pub whitening: Vec<Vec<f64>>,
     /// Largest d² of the training part.
     pub limit: f64,
+    /// Least value of each coordinate, with a little room; empty in files of versions that knew the ellipsoid alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lowest: Vec<f64>,
+    /// Greatest value of each coordinate, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub highest: Vec<f64>,
 }
 
 /// Lags beyond these say little that the first ones do not.
 const MOST_LAGS: usize = 3;
 /// Variance added to every coordinate, whose own is about one.
 const RIDGE: f64 = 1e-2;
+/// The box is wider than the data by this share of their range on each side: the next sample of a like record may lie there.
+const ROOM: f64 = 0.05;
 
 impl TrainingRegion {
     /// The region of these free runs over training data; none where there are too few samples to tell.
@@ -57,6 +67,7 @@ impl TrainingRegion {
             covariance[(index, index)] += RIDGE;
         }
         let inverse = Cholesky::new(covariance)?.l().try_inverse()?;
+        let side = |edge: &dyn Fn(DVectorView<'_, f64>) -> f64| -> Vec<f64> { rows.column_iter().map(edge).collect() };
         let mut region = Self {
             lags,
             centre: centre.iter().copied().collect(),
@@ -64,6 +75,8 @@ impl TrainingRegion {
                 .map(|row| (0..=row).map(|column| inverse[(row, column)]).collect())
                 .collect(),
             limit: 0.0,
+            lowest: side(&|column| column.min() - ROOM * (column.max() - column.min())),
+            highest: side(&|column| column.max() + ROOM * (column.max() - column.min())),
         };
         let distances = rows
             .row_iter()
@@ -84,11 +97,18 @@ impl TrainingRegion {
         self.whitening.iter().map(row).sum()
     }
 
+    /// Whether a regressor lies inside; what is not a number does not.
+    fn holds(&self, x: &[f64]) -> bool {
+        let sides = self.lowest.iter().zip(&self.highest);
+        let is_in_box = x.iter().zip(sides).all(|(x, (low, high))| low <= x && x <= high);
+        is_in_box && self.distance(x) <= self.limit
+    }
+
     /// For every predicted sample of a band, whether it lies outside the region.
     pub(crate) fn outside(&self, scaled: &Scaled<f64>, band: &Band, to_normalised: &Normalise<'_>) -> Vec<bool> {
         let mut flags = Vec::with_capacity(band.len());
         each_regressor(scaled, band, to_normalised, self.lags, |x| {
-            flags.push(self.distance(x) > self.limit);
+            flags.push(!self.holds(x));
         });
         flags
     }
@@ -107,11 +127,15 @@ impl TrainingRegion {
                 .whitening
                 .iter()
                 .enumerate()
-                .all(|(row, values)| values.len() == row + 1);
+                .all(|(row, values)| values.len() == row + 1)
+            && [0, self.centre.len()].contains(&self.lowest.len())
+            && self.highest.len() == self.lowest.len();
         let finite = self
             .centre
             .iter()
             .chain(self.whitening.iter().flatten())
+            .chain(&self.lowest)
+            .chain(&self.highest)
             .all(|value| value.is_finite());
         if shaped && finite && self.limit.is_finite() && self.limit >= 0.0 {
             return Ok(());

@@ -1,6 +1,7 @@
 //! Tests through the public interface, by concern.
 
 mod baselines;
+mod extrapolation;
 mod monitor;
 mod preparation;
 mod recalibrate;
