@@ -64,10 +64,14 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
             Some(_) => "; the band is as wide there as elsewhere".to_owned(),
             None => String::new(),
         };
-        output.story(format_args!(
-            "{} of the test samples lie outside the region of the training data{width}.",
+        let told = format!(
+            "{} of the test samples lie outside the region of the training data{width}",
             percent(share)
-        ))?;
+        );
+        match share > MUCH_EXTRAPOLATED {
+            true => output.warning(told),
+            false => output.story(format_args!("{told}."))?,
+        }
     }
     output.story(format_args!(
         "\nWritten to {}: open {} in a browser",
@@ -76,6 +80,9 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
     ))?;
     Ok(())
 }
+
+/// A share of extrapolated samples that is worth a warning.
+pub(crate) const MUCH_EXTRAPOLATED: f64 = 0.1;
 
 /// Widths that differ by less are called equal.
 const NOTICEABLE: f64 = 0.01;

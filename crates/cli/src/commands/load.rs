@@ -13,9 +13,10 @@ use intervalid_workflow::{RecordRequest, Trained};
 use super::fit::ConfigFile;
 use crate::args::{BandName, DataArgs, GlobalArgs, PartName};
 use crate::error::Failure;
-use crate::format::count;
+use crate::format::{count, percent};
 use crate::output::Output;
 use crate::request::{record, threads};
+use crate::summary::MUCH_EXTRAPOLATED;
 
 const NAME_A_MODEL: &str =
     "name a folder that `intervalid fit` wrote, or a model file; the model comes before the data";
@@ -172,6 +173,23 @@ pub(super) fn warn_of_trend(model: &Model, dataset: &Dataset, output: &Output) {
     }
 }
 
+/// Says where much of a record is unlike anything the model was fitted on.
+fn warn_of_extrapolation(model: &Model, simulation: &Simulation, output: &Output) -> Result<(), Failure> {
+    let Some(flags) = model.extrapolated(&simulation.dataset, &simulation.bands)? else {
+        return Ok(());
+    };
+    let flags = flags.concat();
+    let share = flags.iter().filter(|&&flag| flag).count() as f64 / flags.len().max(1) as f64;
+    if share > MUCH_EXTRAPOLATED {
+        output.warning(format_args!(
+            "{}: {} of the samples lie outside the region of the training data; rely on neither prediction nor band there",
+            simulation.dataset.name(),
+            percent(share)
+        ));
+    }
+    Ok(())
+}
+
 /// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
 pub(super) fn simulate(
     (path, model): (&Path, &Model),
@@ -180,7 +198,9 @@ pub(super) fn simulate(
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<Simulation, Failure> {
-    simulate_without_last((path, model), data, (part, horizon, 0), global, output)
+    let simulation = simulate_without_last((path, model), data, (part, horizon, 0), global, output)?;
+    warn_of_extrapolation(model, &simulation, output)?;
+    Ok(simulation)
 }
 
 /// The same without the last so many samples, which rows to come may still change.

@@ -266,6 +266,30 @@ fn data_in_other_units_are_refused() {
 }
 
 #[test]
+fn a_plant_that_is_driven_harder_than_in_the_fit_is_told() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(300, plain));
+    let thrice = |_: usize, _: char, value: f64| format!("{:.4}", 3.0 * value);
+    folder.write("harder.csv", csv(300, thrice));
+    let output = folder.run(&["fit", "data.csv", "--model", "arx", "--out", "fit"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for command in ["predict", "evaluate"] {
+        let told = |data: &str| {
+            let output = folder.run(&[command, "fit", data]);
+            assert!(output.status.success(), "{command}: {}", stderr(&output));
+            stderr(&output)
+        };
+        let harder = told("harder.csv");
+        assert!(
+            harder.contains("lie outside the region of the training data"),
+            "{command}: {harder}"
+        );
+        let same = told("data.csv");
+        assert!(!same.contains("outside the region"), "{command}: {same}");
+    }
+}
+
+#[test]
 fn a_test_with_the_training_data_is_refused() {
     let folder = Folder::new();
     folder.write("data.csv", csv(200, plain));

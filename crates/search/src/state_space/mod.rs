@@ -12,7 +12,7 @@
 //! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent` |
 //! | records of 10⁵ samples | `long`, `windows` |
 //! | the state before a run: least squares, observer | `initial`, `observer` |
-//! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `effort`, `proposals`, `stack` |
+//! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `effort`, `fit_recipe`, `proposals`, `stack` |
 //!
 //! A known plant, y = x with x(k+1) = 0.8 x(k) + 0.6 tanh(1.5 u(k)), found from 600 of its samples: a linear model, a network
 //! beside it, and a free run over samples that neither has seen, from the state that an observer finds in the 50 before.
@@ -57,6 +57,7 @@ mod divisions;
 mod effort;
 mod explore;
 mod fit_linear;
+mod fit_recipe;
 #[cfg(test)]
 mod fixtures;
 mod initial;
@@ -89,6 +90,7 @@ pub use divisions::{Divisions, HeldOut, median, simulate_from};
 pub use effort::Effort;
 pub use explore::{ExploreConfig, Walker, explore};
 pub use fit_linear::{LinearConfig, fit_linear};
+pub use fit_recipe::{Candidate, fit_recipes};
 pub use initial::{InitialConfig, state_before};
 pub use linear::Linear;
 pub(crate) use long::beginnings;
@@ -97,7 +99,7 @@ pub use model::{Shape, StateSpace};
 pub use observer::Observer;
 pub use proposals::{WAVE, first_networks, held_back, linear_orders, mutations};
 pub(crate) use recipe::descent_work;
-pub use recipe::{Candidate, Recipe, Start, fit_recipes};
+pub use recipe::{Recipe, Start};
 pub use run::{Run, Scored, runs_of};
 pub(crate) use squares::Squares;
 pub use stack::{consensus, stack_weights};
