@@ -82,7 +82,7 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
 }
 
 /// A share of extrapolated samples that is worth a warning.
-pub(crate) const MUCH_EXTRAPOLATED: f64 = 0.1;
+pub(crate) const MUCH_EXTRAPOLATED: f64 = 0.2;
 
 /// Widths that differ by less are called equal.
 const NOTICEABLE: f64 = 0.01;
