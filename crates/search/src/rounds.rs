@@ -38,7 +38,7 @@ const NETWORKS_STARTED: usize = 6;
 const MEMBERS: usize = 9;
 
 /// What the end takes of the work that is counted for it: most pools are smaller than the dearest, and few candidates are fitted again.
-/// On ten records it was 0.2 to 0.5.
+/// On ten records it was half at most.
 const OF_THE_DEAREST: f64 = 0.5;
 
 /// What the rounds found.

@@ -10,7 +10,7 @@ use intervalid_workflow::{Past, Plan, PlanLabel};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, Levels};
-use super::load::{diverged_at, warn_of_trend};
+use super::load::{diverged_at, warn_of_extrapolation, warn_of_trend};
 use super::predict::diverged;
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
@@ -68,6 +68,7 @@ pub(super) fn run(
     let level_bands = levels.bands(&plan.dataset, &plan.part, None)?;
     let bands = model.simulate(&plan.dataset, &plan.part)?;
     let extrapolated = model.extrapolated(&plan.dataset, &bands)?;
+    warn_of_extrapolation(&read, extrapolated.as_deref(), output);
     let [band] = bands.as_slice() else {
         return Err(Failure::input(anyhow!(
             "{}: too short to be simulated: expected at least 2 samples",

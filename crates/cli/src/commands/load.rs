@@ -79,6 +79,8 @@ pub(super) struct Simulation {
     pub(super) dataset: Dataset,
     pub(super) part: Part,
     pub(super) bands: Vec<Band>,
+    /// Which samples of each band lie outside the region of the training data, where the model knows it.
+    pub(super) extrapolated: Option<Vec<Vec<bool>>>,
     /// What was read.
     pub(super) request: RecordRequest,
 }
@@ -174,20 +176,16 @@ pub(super) fn warn_of_trend(model: &Model, dataset: &Dataset, output: &Output) {
 }
 
 /// Says where much of a record is unlike anything the model was fitted on.
-fn warn_of_extrapolation(model: &Model, simulation: &Simulation, output: &Output) -> Result<(), Failure> {
-    let Some(flags) = model.extrapolated(&simulation.dataset, &simulation.bands)? else {
-        return Ok(());
-    };
-    let flags = flags.concat();
+pub(super) fn warn_of_extrapolation(dataset: &Dataset, extrapolated: Option<&[Vec<bool>]>, output: &Output) {
+    let flags = extrapolated.unwrap_or_default().concat();
     let share = flags.iter().filter(|&&flag| flag).count() as f64 / flags.len().max(1) as f64;
     if share > MUCH_EXTRAPOLATED {
         output.warning(format_args!(
             "{}: {} of the samples lie outside the region of the training data; rely on neither prediction nor band there",
-            simulation.dataset.name(),
+            dataset.name(),
             percent(share)
         ));
     }
-    Ok(())
 }
 
 /// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
@@ -199,7 +197,7 @@ pub(super) fn simulate(
     output: &Output,
 ) -> Result<Simulation, Failure> {
     let simulation = simulate_without_last((path, model), data, (part, horizon, 0), global, output)?;
-    warn_of_extrapolation(model, &simulation, output)?;
+    warn_of_extrapolation(&simulation.dataset, simulation.extrapolated.as_deref(), output);
     Ok(simulation)
 }
 
@@ -255,6 +253,7 @@ pub(super) fn simulate_without_last(
     ));
     let bands = run(model, &dataset, &part, horizon)?;
     Ok(Simulation {
+        extrapolated: model.extrapolated(&dataset, &bands)?,
         dataset,
         part,
         bands,

@@ -114,9 +114,8 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         (true, Some(state)) => Some(state.follow(model, &simulation.dataset, &simulation.bands)?),
         (false, _) => None,
     };
-    let extrapolated = model.extrapolated(&simulation.dataset, &simulation.bands)?;
     let extras = Extras {
-        extrapolated: extrapolated.as_deref(),
+        extrapolated: simulation.extrapolated.as_deref(),
         online: online.as_deref(),
         levels: level_bands.columns(),
         rows: args.part != PartName::All,
@@ -142,7 +141,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     if output.is_json() {
         let experiments = simulation.dataset.experiments();
         let predictions = simulation.bands.iter().enumerate().flat_map(|(run, band)| {
-            let (online, extrapolated, levels) = (&online, &extrapolated, &level_bands);
+            let (online, extrapolated, levels) = (&online, &simulation.extrapolated, &level_bands);
             let online = online.as_ref().map(|bands| &bands[run]);
             simulation
                 .dataset

@@ -133,7 +133,7 @@ impl Recipe {
         }
         let firsts = members.iter().map(|members| members[..1].to_vec()).collect();
         let alone = self.judge(firsts, iterations, runs, divisions)?;
-        if alone.score > effort.worth_company * best {
+        if alone.score > effort.worth_company * best || all == members.len() {
             return Some(alone);
         }
         for (members, scored) in members.iter_mut().zip(&fitted) {
@@ -288,26 +288,26 @@ mod tests {
     use super::*;
     use crate::state_space::fixtures::saturating_plant;
 
+    const LINEAR: Recipe = Recipe {
+        states: 2,
+        state_hidden: 0,
+        output_hidden: 0,
+        weight_penalty: 1e-5,
+        start: Start::Linear,
+        explores: false,
+        seed: 1,
+    };
+
     /// A saturating first-order plant: a network must beat the linear model on held-out blocks.
     #[test]
     fn a_network_beats_the_linear_model_on_a_saturating_plant() {
         let runs = [saturating_plant(500)];
         let divisions = Divisions::new(&runs).expect("long enough");
-        let recipe = Recipe {
-            states: 2,
-            state_hidden: 0,
-            output_hidden: 0,
-            weight_penalty: 1e-5,
-            start: Start::Linear,
-            explores: false,
-            seed: 1,
-        };
         let effort = Effort::default();
-        let linear = recipe.fit(&runs, &divisions, &effort, f64::INFINITY, &|_| true);
+        let linear = LINEAR.fit(&runs, &divisions, &effort, f64::INFINITY, &|_| true);
         let network = Recipe {
             state_hidden: 4,
-            output_hidden: 0,
-            ..recipe
+            ..LINEAR
         };
         let network = network.fit(&runs, &divisions, &effort, f64::INFINITY, &|_| true);
         assert!(
@@ -317,13 +317,14 @@ mod tests {
             linear[0].score
         );
         assert_eq!((network[0].members.len(), network[0].held_out.len()), (7, 6));
-        let orders = [1, 2, 3].map(|states| Recipe { states, ..recipe });
+        let orders = [1, 2, 3].map(|states| Recipe { states, ..LINEAR });
         let with = |threads| {
             let found = fit_recipes(&orders, (&runs, &divisions), &effort, f64::INFINITY, threads, &|_| true);
             found.into_iter().map(|candidate| candidate.members).collect::<Vec<_>>()
         };
         assert_eq!(with(1), with(3));
     }
+
     /// Far from the best a recipe gets one refined model per division, near it all of them.
     #[test]
     fn a_recipe_that_is_far_from_the_best_is_refined_in_part() {
@@ -332,11 +333,7 @@ mod tests {
         let recipe = Recipe {
             states: 1,
             state_hidden: 2,
-            output_hidden: 0,
-            weight_penalty: 1e-5,
-            start: Start::Linear,
-            explores: false,
-            seed: 1,
+            ..LINEAR
         };
         let effort = Effort::default();
         let members_and_work = |best: f64| {

@@ -110,10 +110,9 @@ impl Call<'_> {
     /// Counts what is new; true where something is.
     fn take(&mut self, simulation: &Simulation) -> Result<bool, Failure> {
         let Simulation { dataset, bands, .. } = simulation;
-        let flags = self.model.extrapolated(dataset, bands)?;
         let before = self.memory.monitor.state().samples();
         for (index, band) in bands.iter().enumerate() {
-            let flags = flags.as_ref().map(|flags| flags[index].as_slice());
+            let flags = simulation.extrapolated.as_ref().map(|flags| flags[index].as_slice());
             let counted = self.memory.counted(dataset, band.experiment);
             let experiment = &dataset.experiments()[band.experiment];
             if counted > 0 && !self.args.follow {
