@@ -1,4 +1,4 @@
-//! What the search does all day: first-order steps of eight models side by side, damped Gauss–Newton steps, free runs.
+//! What the search does all day: first-order steps of sixteen models side by side, damped Gauss–Newton steps, free runs.
 //!
 //! `cargo bench -p intervalid-search --bench engine`, one thread. Each time is that of the fastest of many short rounds.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
@@ -40,7 +40,7 @@ fn main() {
     let runs = [record(600)];
     let scored = Scored::all(&runs);
     println!(
-        "| states, units of state and output map | parameters | step of 8 models, µs | Gauss–Newton step, µs | free run, µs |"
+        "| states, units of state and output map | parameters | step of 16 models, µs | Gauss–Newton step, µs | free run, µs |"
     );
     println!("|---|---|---|---|---|");
     for (states, state_hidden, output_hidden) in [(2, 6, 0), (3, 10, 4), (4, 16, 8), (6, 24, 0)] {
@@ -56,7 +56,7 @@ fn main() {
             model: beside_linear(&linear.model, state_hidden, output_hidden, seed),
             x0: linear.x0.clone(),
         };
-        let walkers: Vec<Walker> = (0..8).map(|seed| Walker::new(start(seed), 0, 1e-4)).collect();
+        let walkers: Vec<Walker> = (0..16).map(|seed| Walker::new(start(seed), 0, 1e-4)).collect();
         let steps = 10;
         let config = ExploreConfig {
             rounds: vec![(steps, 1.0)],

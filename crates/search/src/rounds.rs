@@ -7,7 +7,7 @@
 //! 5. more networks with hidden states
 //! 6. lagged networks: the best of them, more steps, on all divisions
 //! 7. lagged networks once more, the best two
-//! 8. mutations of the best networks with hidden states, each a round, until work is spent or three waves gain nothing
+//! 8. mutations of the best networks with hidden states, each a round, until work is spent or six waves gain nothing
 //!
 //! A deadline ends the rounds wherever it falls; as many rounds again give the same result.
 

@@ -56,7 +56,7 @@ impl Decided {
     }
 }
 
-/// Above so many samples times outputs each recipe gets less still than [`Effort::for_runs`] gives.
+/// Above so many samples times outputs linear models get fewer steps.
 const VERY_MANY: usize = 8000;
 /// Most work of a recipe's Gauss–Newton steps, as a share of a search's.
 const DESCENT_SHARE: f64 = 0.03;
@@ -68,9 +68,7 @@ pub(crate) fn effort(runs: &[Run]) -> Effort {
         ..Effort::for_runs(runs)
     };
     if runs.iter().map(|run| run.len() * run.outputs()).sum::<usize>() > VERY_MANY {
-        effort.kept = 1;
         effort.linear = 10;
-        effort.explore.rounds = vec![(120, 0.5), (450, 1.0)];
     }
     effort
 }
@@ -82,12 +80,9 @@ fn best_first(candidates: &[HiddenCandidate], is_wanted: impl Fn(&Recipe) -> boo
     wanted.into_iter().map(|candidate| candidate.recipe).collect()
 }
 
-/// The best linear orders once more, held back more strongly; many samples do without.
-pub(crate) fn stronger(linear: &[HiddenCandidate], effort: &Effort) -> Vec<Recipe> {
-    match effort.kept {
-        1 => Vec::new(),
-        _ => held_back(&best_first(linear, Recipe::is_linear)),
-    }
+/// The best linear orders once more, held back more strongly.
+pub(crate) fn stronger(linear: &[HiddenCandidate]) -> Vec<Recipe> {
+    held_back(&best_first(linear, Recipe::is_linear))
 }
 
 /// A few recipes not tried before, near the best networks.

@@ -27,7 +27,7 @@ use crate::state_space::{
 };
 
 /// Waves in a row that gain less than [`GAIN`] end a search.
-const IDLE_WAVES: usize = 3;
+const IDLE_WAVES: usize = 6;
 const GAIN: f64 = 0.01;
 /// Networks whose best is worse than the best linear model by this factor after the first wave will not catch up.
 const HOPELESS: f64 = 1.5;
@@ -119,9 +119,9 @@ impl HiddenSearch {
         let first = self.decided.among(linear_orders(self.runs[0].outputs(), self.seed));
         let found = match &self.way {
             Way::Long(long) => long.linear_models(&first, &self.runs, (self.dead_time, self.coverage), budget),
-            Way::Blocks(_, effort) => {
+            Way::Blocks(..) => {
                 let (mut found, done) = self.carry_out(&first, f64::INFINITY, budget);
-                let again = stronger(&found, effort);
+                let again = stronger(&found);
                 let (more, done_again) = self.carry_out(&again, f64::INFINITY, budget);
                 found.extend(more);
                 (done + done_again == first.len() + again.len()).then_some(found)

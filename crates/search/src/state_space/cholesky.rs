@@ -22,7 +22,7 @@ pub(crate) fn cholesky(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
 
 per_level! {
     /// L into the lower triangle of a matrix, column by column.
-    fn factor(matrix: &mut [f64], size: usize, is_positive: &mut bool) = factor_body;
+    fn factor(matrix: &mut [f64], size: usize, is_positive: &mut bool) = factor_body in f64;
 }
 
 /// Columns that are subtracted at a time.

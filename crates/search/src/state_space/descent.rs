@@ -16,6 +16,7 @@ use super::run::{Run, Scored};
 /// | `linear_share` | | 1 | share of λ that holds back the linear paths; keeps redundant coordinates in place |
 /// | `x0_weight` | ρ | 0.01 | weight of ‖x(0)‖² against the sum of squared errors |
 /// | `with_states` | | true | whether first states are fitted as well |
+/// | `damping` | μ | 0.01 | of the first step; [`Descent::damping`] continues a descent as if it had not been interrupted |
 /// | `largest_radius` | | 0.9999 | steps that leave a pole of a linear model outside are refused; networks are free |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DescentConfig {
@@ -29,6 +30,8 @@ pub struct DescentConfig {
     pub x0_weight: f64,
     /// Whether first states are fitted.
     pub with_states: bool,
+    /// μ of the first step.
+    pub damping: f64,
     /// Bound on the poles of linear models.
     pub largest_radius: f64,
 }
@@ -41,6 +44,7 @@ impl Default for DescentConfig {
             linear_share: 1.0,
             x0_weight: 0.01,
             with_states: true,
+            damping: 1e-2,
             largest_radius: LARGEST_RADIUS,
         }
     }
@@ -64,6 +68,8 @@ pub struct Descent {
     pub mse: f64,
     /// Accepted steps.
     pub steps: usize,
+    /// μ of the step that would come next.
+    pub damping: f64,
     /// Whether it ended because steps no longer gained.
     pub converged: bool,
 }
@@ -107,7 +113,7 @@ pub fn descend(
     };
     let mut step = Step::new(now.model.shape);
     let mut squares = squared_error(&now, runs, scored, &mut step)?;
-    let (mut damping, mut flat, mut steps) = (1e-2, 0, 0);
+    let (mut damping, mut flat, mut steps) = (config.damping, 0, 0);
     let mut trial = now.clone();
     let is_linear = now.model.shape.state_hidden + now.model.shape.output_hidden == 0;
     while steps < config.iterations && flat < FLAT_STEPS && keep_on(steps, squares / count) {
@@ -161,6 +167,7 @@ pub fn descend(
         fitted: now,
         mse: squares / count,
         steps,
+        damping,
         converged: flat >= FLAT_STEPS,
     })
 }

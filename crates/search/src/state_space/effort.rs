@@ -16,7 +16,7 @@ pub struct Effort {
     pub worth_company: f64,
     /// First-order steps.
     pub explore: ExploreConfig,
-    /// Gauss–Newton steps of networks.
+    /// Most Gauss–Newton steps of networks.
     pub descent: usize,
     /// Most multiplications of a recipe's Gauss–Newton steps, which are fewer where they are dear, but five at least.
     pub descent_work: f64,
@@ -34,7 +34,7 @@ impl Default for Effort {
             promising: 1.5,
             worth_company: 1.3,
             explore: ExploreConfig {
-                rounds: vec![(200, 0.5), (1000, 1.0)],
+                rounds: vec![(100, 0.5), (300, 1.0)],
                 ..ExploreConfig::default()
             },
             descent: 40,
@@ -55,8 +55,6 @@ impl Effort {
         if runs.iter().map(|run| run.len() * run.outputs()).sum::<usize>() > MANY {
             effort.starts = 4;
             effort.kept = 2;
-            effort.descent = 20;
-            effort.explore.rounds = vec![(150, 0.5), (600, 1.0)];
         }
         effort
     }

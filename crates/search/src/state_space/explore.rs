@@ -5,7 +5,7 @@
 
 use super::descent::Fitted;
 use super::lane_run::{LaneData, LaneTape, run_and_differentiate};
-use super::lanes::{LANES, Lane};
+use super::lanes::{Lane, MODELS, Models};
 use super::model::Shape;
 use super::run::{Run, Scored};
 
@@ -26,22 +26,22 @@ pub struct Walker {
 /// Adam's running means, θ first, then the first states.
 #[derive(Clone, Debug)]
 struct Moments {
-    first: Vec<f64>,
-    second: Vec<f64>,
+    first: Vec<f32>,
+    second: Vec<f32>,
     steps: i32,
     /// Where the walker is now; the best place is in `fitted`.
-    now: Vec<f64>,
+    now: Vec<f32>,
 }
 
 impl Walker {
     /// A walker at its start.
     pub fn new(start: Fitted, group: usize, weight_penalty: f64) -> Self {
-        let now: Vec<f64> = start
+        let now: Vec<f32> = start
             .model
             .theta
             .iter()
             .chain(start.x0.iter().flatten())
-            .copied()
+            .map(|value| *value as f32)
             .collect();
         Self {
             momentum: Moments {
@@ -93,7 +93,7 @@ impl Default for ExploreConfig {
 /// are left, the best of each group first.
 ///
 /// All walkers have the same shape. Results depend on the walkers and their order only. `keep_on()` is asked before every
-/// step of every eight walkers; after a false what has been found is returned.
+/// step of every sixteen walkers; after a false what has been found is returned.
 ///
 /// **Reference.** D. P. Kingma, J. Ba, ICLR 2015, arXiv:1412.6980; K. Jamieson, A. Talwalkar, AISTATS 2016 (halving).
 ///
@@ -117,7 +117,7 @@ pub fn explore(
         .collect();
     for (index, &(steps, keep)) in config.rounds.iter().enumerate() {
         let is_last = index + 1 == config.rounds.len();
-        for pack in walkers.chunks_mut(LANES) {
+        for pack in walkers.chunks_mut(MODELS) {
             let mut lanes = Pack::new(pack, runs, scored, &flags, config);
             for step in 0..steps {
                 if !keep_on() {
@@ -125,7 +125,7 @@ pub fn explore(
                 }
                 let along = if is_last { step as f64 / steps as f64 } else { 0.0 };
                 let fall = 0.505 + 0.495 * (std::f64::consts::PI * along).cos();
-                lanes.step(config.learning_rate * fall);
+                lanes.step((config.learning_rate * fall) as f32);
             }
             lanes.unpack(pack);
         }
@@ -140,35 +140,35 @@ pub fn explore(
     walkers
 }
 
-/// Eight walkers as lanes.
+/// Sixteen walkers as lanes.
 struct Pack {
     shape: Shape,
     data: Vec<LaneData>,
     tape: LaneTape,
     /// θ and the first states.
-    now: Vec<Lane>,
-    first: Vec<Lane>,
-    second: Vec<Lane>,
-    best: Vec<Lane>,
-    best_loss: Lane,
-    gradient: Vec<Lane>,
+    now: Vec<Models>,
+    first: Vec<Models>,
+    second: Vec<Models>,
+    best: Vec<Models>,
+    best_loss: Models,
+    gradient: Vec<Models>,
     /// Factors of θ² and x(0)² in the loss.
-    penalty: Vec<Lane>,
-    steps: Lane,
+    penalty: Vec<Models>,
+    steps: Models,
 }
 
-const DECAY: (f64, f64) = (0.9, 0.99);
+const DECAY: (f32, f32) = (0.9, 0.99);
 /// Gradients longer than this are shortened: one bad step must not throw a model out of its basin.
-const LONGEST: f64 = 1.0;
+const LONGEST: f32 = 1.0;
 /// Losses beyond this are those of a model that has left the data; it is drawn towards zero.
-const LOST: f64 = 100.0;
+const LOST: f32 = 100.0;
 
 impl Pack {
     fn new(pack: &[Walker], runs: &[Run], scored: &[Scored], flags: &[Vec<Vec<bool>>], config: &ExploreConfig) -> Self {
         let shape = pack[0].fitted.model.shape;
         // Idle lanes repeat the last walker.
         let of = |lane: usize| &pack[lane.min(pack.len() - 1)];
-        let lane = |f: &dyn Fn(&Walker) -> f64| Lane(std::array::from_fn(|lane| f(of(lane))));
+        let lane = |f: &dyn Fn(&Walker) -> f64| -> Models { Lane(std::array::from_fn(|lane| f(of(lane)) as f32)) };
         let count = |walker: &Walker| (scored[walker.group].samples() * shape.outputs).max(1) as f64;
         let data = runs.iter().enumerate().map(|(index, run)| {
             let weights = std::array::from_fn(|lane| {
@@ -179,16 +179,17 @@ impl Pack {
                     .map(|&counts| if counts { weight } else { 0.0 })
                     .collect()
             });
-            let len = (0..LANES)
+            let len = (0..MODELS)
                 .map(|lane| scored[of(lane).group].end(index))
                 .max()
                 .unwrap_or(0);
-            LaneData::new(&[(run, 0); LANES], &weights, len)
+            LaneData::new(&[(run, 0); MODELS], &weights, len)
         });
         let entries = of(0).momentum.now.len();
-        let gather = |from: &dyn Fn(&Walker, usize) -> f64| -> Vec<Lane> {
+        let gather = |from: &dyn Fn(&Walker, usize) -> f64| -> Vec<Models> {
             (0..entries).map(|entry| lane(&|walker| from(walker, entry))).collect()
         };
+        let moments = |of: fn(&Moments) -> &[f32]| gather(&|walker, entry| of(&walker.momentum)[entry].into());
         let weights = of(0).fitted.model.penalty_weights(config.linear_share);
         let penalty = |walker: &Walker, entry: usize| match weights.get(entry) {
             Some(weight) => weight * walker.weight_penalty,
@@ -198,9 +199,9 @@ impl Pack {
             shape,
             data: data.collect(),
             tape: LaneTape::new(shape),
-            now: gather(&|walker, entry| walker.momentum.now[entry]),
-            first: gather(&|walker, entry| walker.momentum.first[entry]),
-            second: gather(&|walker, entry| walker.momentum.second[entry]),
+            now: moments(|moments| &moments.now),
+            first: moments(|moments| &moments.first),
+            second: moments(|moments| &moments.second),
             best: gather(&|walker, entry| {
                 let parameters = walker.fitted.model.theta.len();
                 match entry.checked_sub(parameters) {
@@ -216,7 +217,7 @@ impl Pack {
     }
 
     /// One step of Adam in every lane.
-    fn step(&mut self, rate: f64) {
+    fn step(&mut self, rate: f32) {
         let parameters = self.shape.parameters();
         let nx = self.shape.states;
         self.tape.squares = Lane::ZERO;
@@ -235,15 +236,15 @@ impl Pack {
         }
         self.gradient[..parameters].copy_from_slice(&self.tape.gradient);
         let mut loss = self.tape.squares;
-        let mut length = Lane::ZERO;
+        let mut length = Models::ZERO;
         for ((gradient, now), penalty) in self.gradient.iter_mut().zip(&self.now).zip(&self.penalty) {
             let pull = penalty.times(*now);
             loss = loss.plus(pull.times(*now));
             *gradient = gradient.plus(pull.plus(pull));
             length = length.plus(gradient.times(*gradient));
         }
-        let mut factor = Lane::ZERO;
-        for lane in 0..LANES {
+        let mut factor = Models::ZERO;
+        for lane in 0..MODELS {
             let is_lost = !(loss.0[lane] < LOST && length.0[lane].is_finite());
             if loss.0[lane] < self.best_loss.0[lane] {
                 self.best_loss.0[lane] = loss.0[lane];
@@ -263,11 +264,11 @@ impl Pack {
             };
             self.steps.0[lane] += 1.0;
         }
-        let unbias = |decay: f64| self.steps.map(|steps| (1.0 - decay.powf(steps)).recip());
+        let unbias = |decay: f32| self.steps.map(|steps| (1.0 - decay.powf(steps)).recip());
         let (first_scale, second_scale) = (unbias(DECAY.0), unbias(DECAY.1));
         for (entry, gradient) in self.gradient.iter().enumerate() {
             let gradient = gradient.times(factor);
-            for lane in 0..LANES {
+            for lane in 0..MODELS {
                 let g = gradient.0[lane];
                 let first = &mut self.first[entry].0[lane];
                 *first = DECAY.0 * *first + (1.0 - DECAY.0) * g;
@@ -283,14 +284,14 @@ impl Pack {
     fn unpack(&self, pack: &mut [Walker]) {
         let parameters = self.shape.parameters();
         for (lane, walker) in pack.iter_mut().enumerate() {
-            let column = |from: &[Lane]| from.iter().map(|value| value.0[lane]).collect::<Vec<_>>();
+            let column = |from: &[Models]| from.iter().map(|value| value.0[lane]).collect::<Vec<_>>();
             walker.momentum = Moments {
                 first: column(&self.first),
                 second: column(&self.second),
                 steps: self.steps.0[lane] as i32,
                 now: column(&self.now),
             };
-            let best = column(&self.best);
+            let best: Vec<f64> = column(&self.best).into_iter().map(f64::from).collect();
             walker.fitted.model.theta.copy_from_slice(&best[..parameters]);
             for (to, from) in walker
                 .fitted
@@ -300,7 +301,7 @@ impl Pack {
             {
                 to.copy_from_slice(from);
             }
-            walker.loss = self.best_loss.0[lane];
+            walker.loss = self.best_loss.0[lane].into();
         }
     }
 }

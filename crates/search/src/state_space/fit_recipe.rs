@@ -1,7 +1,7 @@
 //! A recipe carried out on every division of the data.
 //!
-//! start (linear or random) → Adam on whole free runs from several starts → Levenberg–Marquardt → held-out runs, each the median
-//! of the models kept. Both stages are candidates, since the second helps on clean records and harms on short noisy ones.
+//! start (linear or random) → Adam on whole free runs from several starts → Levenberg–Marquardt (`refine`) → held-out runs, each
+//! the median of the models kept. Both stages are candidates, since the second helps on clean records and harms on short noisy ones.
 
 use std::cell::Cell;
 
@@ -104,45 +104,8 @@ impl Recipe {
         candidates
     }
 
-    /// The candidate after Gauss–Newton steps. One model of every division comes first; where these are far from the best, the
-    /// others are not worth their work, and the candidate does without them.
-    fn refine(
-        &self,
-        mut members: Vec<Vec<Fitted>>,
-        (runs, divisions): (&[Run], &Divisions),
-        effort: &Effort,
-        best: f64,
-        did: &dyn Fn(f64) -> bool,
-    ) -> Option<Candidate> {
-        let samples = runs.iter().map(Run::len).sum();
-        let work = descent_work(self.shape(&runs[0]), samples);
-        let all: usize = members.iter().map(Vec::len).sum();
-        let affordable = effort.descent_work / (all as f64 * work).max(1.0);
-        let iterations = (affordable.max(FEWEST_STEPS as f64) as usize).min(effort.descent);
-        let config = self.descent(iterations, effort);
-        let fitted = divisions.fitted();
-        let descend_all = |members: &mut [Fitted], scored: &Scored| {
-            for member in members {
-                if let Some(found) = descend(member.clone(), runs, scored, config, |_, _| did(work)) {
-                    *member = found.fitted;
-                }
-            }
-        };
-        for (members, scored) in members.iter_mut().zip(&fitted) {
-            descend_all(&mut members[..1], scored);
-        }
-        let firsts = members.iter().map(|members| members[..1].to_vec()).collect();
-        let alone = self.judge(firsts, iterations, runs, divisions)?;
-        if alone.score > effort.worth_company * best || all == members.len() {
-            return Some(alone);
-        }
-        for (members, scored) in members.iter_mut().zip(&fitted) {
-            descend_all(&mut members[1..], scored);
-        }
-        self.judge(members, iterations, runs, divisions)
-    }
-
-    fn descent(&self, iterations: usize, effort: &Effort) -> DescentConfig {
+    /// Settings of so many Gauss–Newton steps.
+    pub(super) fn descent(&self, iterations: usize, effort: &Effort) -> DescentConfig {
         DescentConfig {
             iterations,
             weight_penalty: self.weight_penalty,
@@ -264,9 +227,6 @@ impl Recipe {
     }
 }
 
-/// Fewer Gauss–Newton steps change nothing worth a judgement.
-const FEWEST_STEPS: usize = 5;
-
 /// Carries several recipes out with up to `threads` threads; candidates in the order of the recipes, the same whatever `threads`
 /// says unless time runs out. Arguments as for [`Recipe::fit`].
 pub fn fit_recipes(
@@ -323,36 +283,5 @@ mod tests {
             found.into_iter().map(|candidate| candidate.members).collect::<Vec<_>>()
         };
         assert_eq!(with(1), with(3));
-    }
-
-    /// Far from the best a recipe gets one refined model per division, near it all of them.
-    #[test]
-    fn a_recipe_that_is_far_from_the_best_is_refined_in_part() {
-        let runs = [saturating_plant(300)];
-        let divisions = Divisions::new(&runs).expect("long enough");
-        let recipe = Recipe {
-            states: 1,
-            state_hidden: 2,
-            ..LINEAR
-        };
-        let effort = Effort::default();
-        let members_and_work = |best: f64| {
-            let work = std::sync::Mutex::new(0.0);
-            let keep_on = |more: f64| {
-                *work.lock().expect("no panic") += more;
-                true
-            };
-            let found = recipe.fit(&runs, &divisions, &effort, best, &keep_on);
-            assert_eq!(found.len(), 1);
-            let members: Vec<usize> = found[0].members.iter().map(Vec::len).collect();
-            (members, found[0].score, work.into_inner().expect("no panic"))
-        };
-        let (all, score, all_work) = members_and_work(f64::INFINITY);
-        assert_eq!(all, [3; 7]);
-        let (near, _, _) = members_and_work(score);
-        assert_eq!(near, all);
-        let (few, _, few_work) = members_and_work(0.1 * score);
-        assert_eq!(few, [1; 7]);
-        assert!(few_work < 0.6 * all_work, "{few_work} {all_work}");
     }
 }

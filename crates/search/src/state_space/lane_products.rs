@@ -1,11 +1,11 @@
-//! Small matrices against vectors, eight models side by side.
+//! Small matrices against vectors, sixteen models side by side.
 //!
 //! Sums of four rows or columns run at a time: what they share is read once, and no sum waits for the one before. Every sum has the
 //! order of its plain loop, so tiles change no bits.
 
 use intervalid_interval::kernel::Vector;
 
-use super::lanes::Lane;
+use super::lanes::Models;
 use super::levels::Simd;
 
 /// Calls `tile::<N>(from)` for N = 4, 2, 1 until all of `0..count` are done.
@@ -28,18 +28,18 @@ macro_rules! in_tiles {
 
 /// out_r += Σ_c M_rc v_c, `matrix` row by row.
 #[inline(always)]
-pub(crate) fn add_product<V: Vector<f64>>(simd: Simd<V>, matrix: &[Lane], vector: &[Lane], out: &mut [Lane]) {
+pub(crate) fn add_product<V: Vector<f32>>(simd: Simd<V>, matrix: &[Models], vector: &[Models], out: &mut [Models]) {
     #[inline(always)]
-    fn tile<V: Vector<f64>, const N: usize>(
+    fn tile<V: Vector<f32>, const N: usize>(
         simd: Simd<V>,
-        matrix: &[Lane],
-        vector: &[Lane],
-        out: &mut [Lane],
+        matrix: &[Models],
+        vector: &[Models],
+        out: &mut [Models],
         from: usize,
     ) {
         let width = vector.len();
-        let mut sums: [Lane; N] = std::array::from_fn(|row| out[from + row]);
-        let rows: [&[Lane]; N] = std::array::from_fn(|row| &matrix[(from + row) * width..(from + row + 1) * width]);
+        let mut sums: [Models; N] = std::array::from_fn(|row| out[from + row]);
+        let rows: [&[Models]; N] = std::array::from_fn(|row| &matrix[(from + row) * width..(from + row + 1) * width]);
         for (column, value) in vector.iter().enumerate() {
             for row in 0..N {
                 sums[row] = simd.add_product(sums[row], rows[row][column], *value);
@@ -52,21 +52,21 @@ pub(crate) fn add_product<V: Vector<f64>>(simd: Simd<V>, matrix: &[Lane], vector
 
 /// out_c += Σ_r M_rc v_r for the first columns of a matrix of `width` columns, row by row.
 #[inline(always)]
-pub(crate) fn add_transposed_product<V: Vector<f64>>(
+pub(crate) fn add_transposed_product<V: Vector<f32>>(
     simd: Simd<V>,
-    (matrix, width): (&[Lane], usize),
-    vector: &[Lane],
-    out: &mut [Lane],
+    (matrix, width): (&[Models], usize),
+    vector: &[Models],
+    out: &mut [Models],
 ) {
     #[inline(always)]
-    fn tile<V: Vector<f64>, const N: usize>(
+    fn tile<V: Vector<f32>, const N: usize>(
         simd: Simd<V>,
-        (matrix, width): (&[Lane], usize),
-        vector: &[Lane],
-        out: &mut [Lane],
+        (matrix, width): (&[Models], usize),
+        vector: &[Models],
+        out: &mut [Models],
         from: usize,
     ) {
-        let mut sums: [Lane; N] = std::array::from_fn(|column| out[from + column]);
+        let mut sums: [Models; N] = std::array::from_fn(|column| out[from + column]);
         for (row, value) in matrix.chunks_exact(width).zip(vector) {
             let row = &row[from..from + N];
             for column in 0..N {
@@ -82,22 +82,22 @@ pub(crate) fn add_transposed_product<V: Vector<f64>>(
 
 /// G_rc += Σ_k a_r(k) b_c(k), the last sample first. `left` and `right` are `[sample][entry]`; `gradient` is G row by row.
 #[inline(always)]
-pub(crate) fn add_outer_products<V: Vector<f64>>(
+pub(crate) fn add_outer_products<V: Vector<f32>>(
     simd: Simd<V>,
-    (left, rows): (&[Lane], usize),
-    (right, columns): (&[Lane], usize),
-    gradient: &mut [Lane],
+    (left, rows): (&[Models], usize),
+    (right, columns): (&[Models], usize),
+    gradient: &mut [Models],
 ) {
     #[inline(always)]
-    fn tile<V: Vector<f64>, const N: usize>(
+    fn tile<V: Vector<f32>, const N: usize>(
         simd: Simd<V>,
-        (left, rows): (&[Lane], usize),
-        (right, columns): (&[Lane], usize),
-        gradient: &mut [Lane],
+        (left, rows): (&[Models], usize),
+        (right, columns): (&[Models], usize),
+        gradient: &mut [Models],
         from: usize,
     ) {
         for column in 0..columns {
-            let mut sums: [Lane; N] = std::array::from_fn(|row| gradient[(from + row) * columns + column]);
+            let mut sums: [Models; N] = std::array::from_fn(|row| gradient[(from + row) * columns + column]);
             for (left, right) in left.chunks_exact(rows).zip(right.chunks_exact(columns)).rev() {
                 let (left, right) = (&left[from..from + N], right[column]);
                 for row in 0..N {
@@ -116,7 +116,7 @@ pub(crate) fn add_outer_products<V: Vector<f64>>(
 
 /// g_r += Σ_k a_r(k), the last sample first.
 #[inline(always)]
-pub(crate) fn add_sums<V: Vector<f64>>(simd: Simd<V>, (left, rows): (&[Lane], usize), gradient: &mut [Lane]) {
+pub(crate) fn add_sums<V: Vector<f32>>(simd: Simd<V>, (left, rows): (&[Models], usize), gradient: &mut [Models]) {
     for left in left.chunks_exact(rows.max(1)).rev() {
         for (sum, value) in gradient.iter_mut().zip(left) {
             *sum = simd.sum(*sum, *value);
@@ -129,9 +129,10 @@ mod tests {
     use intervalid_interval::kernel::Portable;
 
     use super::*;
+    use crate::state_space::lanes::Lane;
 
-    fn numbers(count: usize, rate: f64) -> Vec<Lane> {
-        let value = |at: usize, lane: usize| (1.0 + rate * at as f64 + 0.1 * lane as f64).sin();
+    fn numbers(count: usize, rate: f32) -> Vec<Models> {
+        let value = |at: usize, lane: usize| (1.0 + rate * at as f32 + 0.1 * lane as f32).sin();
         (0..count)
             .map(|at| Lane(std::array::from_fn(|lane| value(at, lane))))
             .collect()
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn tiles_have_the_bits_of_plain_loops() {
         // SAFETY: every processor runs the portable form.
-        let simd = unsafe { Simd::<Portable<f64>>::new() };
+        let simd = unsafe { Simd::<Portable<f32>>::new() };
         for (rows, columns, samples) in [(1, 1, 1), (3, 5, 2), (4, 2, 8), (7, 6, 5), (13, 3, 8)] {
             let matrix = numbers(rows * columns, 0.7);
             let (by_column, by_row) = (numbers(columns, 1.3), numbers(rows, 0.9));
@@ -174,10 +175,10 @@ mod tests {
                 }
             }
             assert_eq!(found, expected);
-            let mut sums = vec![Lane::ZERO; rows];
+            let mut sums = vec![Models::ZERO; rows];
             add_sums(simd, (&left, rows), &mut sums);
-            let expected: f64 = (0..samples).map(|k| left[k * rows].0[0]).sum();
-            assert!((sums[0].0[0] - expected).abs() < 1e-12);
+            let expected: f32 = (0..samples).map(|k| left[k * rows].0[0]).sum();
+            assert!((sums[0].0[0] - expected).abs() < 1e-5);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Free runs of eight models side by side, and the gradients of their errors.
+//! Free runs of sixteen models side by side, in single precision, and the gradients of their errors.
 //!
 //! With a(k) the derivative of Σ w(k) (ŷ(k) - y(k))² by x(k): a(k) = (∂f/∂x)ᵀ a(k+1) + 2 w (∂g/∂x)ᵀ (ŷ - y). The derivatives by
 //! θ are sums of (∂f/∂θ)ᵀ a(k+1) and 2 w (∂g/∂θ)ᵀ (ŷ - y).
@@ -8,22 +8,22 @@ use std::ops::Range;
 use intervalid_interval::kernel::Vector;
 
 use super::lane_products::{add_outer_products, add_product, add_sums, add_transposed_product};
-use super::lanes::{LANES, Lane};
+use super::lanes::{Lane, MODELS, Models};
 use super::levels::{Simd, per_level};
 use super::map::Map;
 use super::model::Shape;
 use super::run::Run;
 
-/// What eight models run on: each lane has samples and weights of its own, all of one length.
+/// What the models run on: each lane has samples and weights of its own, all of one length.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneData {
     pub(crate) len: usize,
     /// `[sample][input]`
-    u: Vec<Lane>,
+    u: Vec<Models>,
     /// `[sample][output]`
-    y: Vec<Lane>,
+    y: Vec<Models>,
     /// Weight of a sample's squared error.
-    weight: Vec<Lane>,
+    weight: Vec<Models>,
 }
 
 impl LaneData {
@@ -31,18 +31,18 @@ impl LaneData {
     ///
     /// # Panics
     /// If a lane has fewer than `len` samples or weights.
-    pub(crate) fn new(stretches: &[(&Run, usize); LANES], weights: &[Vec<f64>; LANES], len: usize) -> Self {
+    pub(crate) fn new(stretches: &[(&Run, usize); MODELS], weights: &[Vec<f64>; MODELS], len: usize) -> Self {
         let (nu, ny) = (stretches[0].0.inputs(), stretches[0].0.outputs());
         let samples = 0..len;
-        let rows = |channels: usize, value: &dyn Fn(&Run, usize, usize) -> f64| -> Vec<Lane> {
+        let rows = |channels: usize, value: &dyn Fn(&Run, usize, usize) -> f64| -> Vec<Models> {
             let places = samples
                 .clone()
                 .flat_map(|k| (0..channels).map(move |channel| (k, channel)));
             places
-                .map(|(k, channel)| Lane(stretches.map(|(run, start)| value(run, start + k, channel))))
+                .map(|(k, channel)| Lane(stretches.map(|(run, start)| value(run, start + k, channel) as f32)))
                 .collect()
         };
-        let weight = |k: usize| Lane(std::array::from_fn(|lane| weights[lane][k]));
+        let weight = |k: usize| Lane(std::array::from_fn(|lane| weights[lane][k] as f32));
         Self {
             len,
             u: rows(nu, &|run, k, channel| run.u(k)[channel]),
@@ -56,20 +56,20 @@ impl LaneData {
 #[derive(Clone, Debug)]
 pub(crate) struct LaneTape {
     /// `[sample][x; u]`
-    z: Vec<Lane>,
-    state_units: Vec<Lane>,
-    output_units: Vec<Lane>,
+    z: Vec<Models>,
+    state_units: Vec<Models>,
+    output_units: Vec<Models>,
     /// Weighted errors ŷ - y.
-    errors: Vec<Lane>,
-    next: Vec<Lane>,
+    errors: Vec<Models>,
+    next: Vec<Models>,
     state_adjoint: Adjoint,
     output_adjoint: Adjoint,
     /// Σ weight · e²
-    pub(crate) squares: Lane,
+    pub(crate) squares: Models,
     /// Derivatives of `squares` by θ, added up.
-    pub(crate) gradient: Vec<Lane>,
+    pub(crate) gradient: Vec<Models>,
     /// Derivatives of `squares` by the first state; on the way back, by that of the step.
-    pub(crate) x0_gradient: Vec<Lane>,
+    pub(crate) x0_gradient: Vec<Models>,
 }
 
 impl LaneTape {
@@ -79,18 +79,18 @@ impl LaneTape {
             state_units: Vec::new(),
             output_units: Vec::new(),
             errors: Vec::new(),
-            next: vec![Lane::ZERO; shape.states],
+            next: vec![Models::ZERO; shape.states],
             state_adjoint: Adjoint::new(shape.state_map()),
             output_adjoint: Adjoint::new(shape.output_map()),
-            squares: Lane::ZERO,
-            gradient: vec![Lane::ZERO; shape.parameters()],
-            x0_gradient: vec![Lane::ZERO; shape.states],
+            squares: Models::ZERO,
+            gradient: vec![Models::ZERO; shape.parameters()],
+            x0_gradient: vec![Models::ZERO; shape.states],
         }
     }
 }
 
 /// States are held within this range, so that one diverging lane stays a number.
-const RANGE: f64 = 1e3;
+const RANGE: f32 = 1e3;
 
 /// Steps whose gradients are added up together: sums then stay in registers instead of going through memory at every step.
 const BLOCK: usize = 8;
@@ -98,15 +98,15 @@ const BLOCK: usize = 8;
 per_level! {
     /// Runs all lanes over `data` from `x0`, adds to `tape.squares` and `tape.gradient`, and sets `tape.x0_gradient`: reverse mode
     /// through the whole run.
-    pub(crate) fn run_and_differentiate(shape: Shape, theta: &[Lane], x0: &[Lane], data: &LaneData, tape: &mut LaneTape) = body;
+    pub(crate) fn run_and_differentiate(shape: Shape, theta: &[Models], x0: &[Models], data: &LaneData, tape: &mut LaneTape) = body in f32;
 }
 
 #[inline(always)]
-fn body<V: Vector<f64>>(
+fn body<V: Vector<f32>>(
     simd: Simd<V>,
     shape: Shape,
-    theta: &[Lane],
-    x0: &[Lane],
+    theta: &[Models],
+    x0: &[Models],
     data: &LaneData,
     tape: &mut LaneTape,
 ) {
@@ -114,10 +114,10 @@ fn body<V: Vector<f64>>(
     let nz = nx + nu;
     let (state_map, output_map) = (shape.state_map(), shape.output_map());
     let (state, output) = theta.split_at(state_map.parameters());
-    tape.z.resize(data.len * nz, Lane::ZERO);
-    tape.state_units.resize(data.len * shape.state_hidden, Lane::ZERO);
-    tape.output_units.resize(data.len * shape.output_hidden, Lane::ZERO);
-    tape.errors.resize(data.len * ny, Lane::ZERO);
+    tape.z.resize(data.len * nz, Models::ZERO);
+    tape.state_units.resize(data.len * shape.state_hidden, Models::ZERO);
+    tape.output_units.resize(data.len * shape.output_hidden, Models::ZERO);
+    tape.errors.resize(data.len * ny, Models::ZERO);
     tape.next.copy_from_slice(x0);
     for k in 0..data.len {
         let z = &mut tape.z[k * nz..(k + 1) * nz];
@@ -139,7 +139,7 @@ fn body<V: Vector<f64>>(
         }
     }
     let (state_gradient, output_gradient) = tape.gradient.split_at_mut(state_map.parameters());
-    tape.x0_gradient.fill(Lane::ZERO);
+    tape.x0_gradient.fill(Models::ZERO);
     let mut end = data.len;
     while end > 0 {
         let start = end.saturating_sub(BLOCK);
@@ -149,7 +149,7 @@ fn body<V: Vector<f64>>(
             let adjoint = &mut tape.state_adjoint.rows[at * nx..(at + 1) * nx];
             adjoint.copy_from_slice(&tape.x0_gradient);
             let to = &mut tape.x0_gradient;
-            to.fill(Lane::ZERO);
+            to.fill(Models::ZERO);
             if k + 1 < data.len {
                 let units = &tape.state_units[k * shape.state_hidden..(k + 1) * shape.state_hidden];
                 tape.state_adjoint.step_back(simd, state_map, state, units, at, to);
@@ -179,11 +179,18 @@ fn body<V: Vector<f64>>(
 
 /// g(z) into `out`, the units' values into `units`.
 #[inline(always)]
-fn forward<V: Vector<f64>>(simd: Simd<V>, map: Map, theta: &[Lane], z: &[Lane], units: &mut [Lane], out: &mut [Lane]) {
+fn forward<V: Vector<f32>>(
+    simd: Simd<V>,
+    map: Map,
+    theta: &[Models],
+    z: &[Models],
+    units: &mut [Models],
+    out: &mut [Models],
+) {
     units.copy_from_slice(&theta[map.inner_bias()]);
     add_product(simd, &theta[map.inner()], z, units);
     for unit in units.iter_mut() {
-        *unit = simd.rough_tanh(*unit);
+        *unit = simd.tanh(*unit);
     }
     out.copy_from_slice(&theta[map.bias()]);
     add_product(simd, &theta[map.linear()], z, out);
@@ -193,34 +200,34 @@ fn forward<V: Vector<f64>>(simd: Simd<V>, map: Map, theta: &[Lane], z: &[Lane], 
 /// What reaches the entries and units of a map from the error, for a block of steps, `[step][entry]`.
 #[derive(Clone, Debug)]
 struct Adjoint {
-    rows: Vec<Lane>,
-    units: Vec<Lane>,
+    rows: Vec<Models>,
+    units: Vec<Models>,
 }
 
 impl Adjoint {
     fn new(map: Map) -> Self {
         Self {
-            rows: vec![Lane::ZERO; BLOCK * map.rows],
-            units: vec![Lane::ZERO; BLOCK * map.hidden],
+            rows: vec![Models::ZERO; BLOCK * map.rows],
+            units: vec![Models::ZERO; BLOCK * map.hidden],
         }
     }
 
     /// From the entries of step `at` of the block to its units, and on to the first entries of z, added to `to`.
     #[inline(always)]
-    fn step_back<V: Vector<f64>>(
+    fn step_back<V: Vector<f32>>(
         &mut self,
         simd: Simd<V>,
         map: Map,
-        theta: &[Lane],
-        units: &[Lane],
+        theta: &[Models],
+        units: &[Models],
         at: usize,
-        to: &mut [Lane],
+        to: &mut [Models],
     ) {
         let rows = &self.rows[at * map.rows..(at + 1) * map.rows];
         let deltas = &mut self.units[at * map.hidden..(at + 1) * map.hidden];
-        deltas.fill(Lane::ZERO);
+        deltas.fill(Models::ZERO);
         add_transposed_product(simd, (&theta[map.outer()], map.hidden), rows, deltas);
-        let one = Lane::splat(1.0);
+        let one = Models::splat(1.0);
         for (delta, unit) in deltas.iter_mut().zip(units) {
             *delta = simd.product(*delta, simd.difference(one, simd.product(*unit, *unit)));
         }
@@ -230,14 +237,14 @@ impl Adjoint {
 
     /// Adds the derivatives by θ over the steps `kept` of the block, whose z and units these are.
     #[inline(always)]
-    fn gather<V: Vector<f64>>(
+    fn gather<V: Vector<f32>>(
         &self,
         simd: Simd<V>,
         map: Map,
         kept: Range<usize>,
-        z: &[Lane],
-        units: &[Lane],
-        gradient: &mut [Lane],
+        z: &[Models],
+        units: &[Models],
+        gradient: &mut [Models],
     ) {
         let rows = (&self.rows[..kept.end * map.rows], map.rows);
         let deltas = (&self.units[..kept.end * map.hidden], map.hidden);
@@ -251,11 +258,15 @@ impl Adjoint {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use intervalid_interval::kernel::{SimdLevel, with_level};
 
-    /// Every lane has a model, a stretch and weights of its own.
+    use super::*;
+    use crate::state_space::model::StateSpace;
+
+    /// Every lane has a model, a stretch and weights of its own. Differences are those of the model in double precision.
     #[test]
     fn gradients_are_central_differences() {
+        const LEN: usize = 40;
         let shape = Shape {
             states: 2,
             inputs: 1,
@@ -264,48 +275,55 @@ mod tests {
             output_hidden: 2,
         };
         let wave = |len: usize, rate: f64| (0..len).map(|k| (rate * k as f64).sin()).collect::<Vec<_>>();
-        let run = Run::new(1, 2, wave(60, 0.7), wave(120, 0.3));
-        let stretches = std::array::from_fn(|lane| (&run, lane));
-        let weights = std::array::from_fn(|lane| (0..40).map(|k| f64::from(u8::from(k % (lane + 2) > 0))).collect());
-        let data = LaneData::new(&stretches, &weights, 40);
-        let wave = |i: usize, lane: usize| 0.4 * (1.0 + 1.3 * i as f64 + 0.1 * lane as f64).sin();
-        let theta: Vec<Lane> = (0..shape.parameters())
-            .map(|i| Lane(std::array::from_fn(|lane| wave(i, lane))))
+        let record = Run::new(1, 2, wave(60, 0.7), wave(120, 0.3));
+        let weight = |lane: usize, k: usize| f64::from(u8::from(!k.is_multiple_of(lane + 2)));
+        let weights = std::array::from_fn(|lane| (0..LEN).map(|k| weight(lane, k)).collect());
+        let data = LaneData::new(&std::array::from_fn(|lane| (&record, lane)), &weights, LEN);
+        let parameter = |i: usize, lane: usize| 0.4 * (1.0 + 1.3 * i as f32 + 0.1 * lane as f32).sin();
+        let theta: Vec<Models> = (0..shape.parameters())
+            .map(|i| Lane(std::array::from_fn(|lane| parameter(i, lane))))
             .collect();
-        let x0 = [Lane::splat(0.3), Lane::splat(-0.2)];
-        let run = |theta: &[Lane], x0: &[Lane]| {
+        let x0 = [0.3_f32, -0.2];
+        for &level in SimdLevel::available() {
             let mut tape = LaneTape::new(shape);
-            run_and_differentiate(shape, theta, x0, &data, &mut tape);
-            tape
-        };
-        let found = run(&theta, &x0);
-        let step = 1e-5;
-        let check = |found: Lane, up: Lane, down: Lane| {
-            for lane in 0..LANES {
-                let expected = (up.0[lane] - down.0[lane]) / (2.0 * step);
-                // The approximated tanh has a derivative that is off by its ripple.
-                let found = found.0[lane];
-                assert!(
-                    (found - expected).abs() < 1e-4 * (1.0 + expected.abs()),
-                    "{lane}: {found} {expected}"
-                );
+            with_level(level, || {
+                run_and_differentiate(shape, &theta, &x0.map(Lane::splat), &data, &mut tape);
+            });
+            for lane in 0..MODELS {
+                let stretch = record.slice(lane..lane + LEN);
+                let start: Vec<f64> = theta
+                    .iter()
+                    .map(|t| f64::from(t.0[lane]))
+                    .chain(x0.map(f64::from))
+                    .collect();
+                let squares = |at: &[f64]| {
+                    let (theta, x0) = at.split_at(shape.parameters());
+                    let model = StateSpace {
+                        shape,
+                        theta: theta.to_vec(),
+                    };
+                    let predicted = model.simulate(&stretch, x0).expect("stays finite");
+                    let error = |k: usize, output: usize| predicted[2 * k + output] - stretch.y(k)[output];
+                    let of_sample = |k: usize| weight(lane, k) * (error(k, 0).powi(2) + error(k, 1).powi(2));
+                    (0..LEN).map(of_sample).sum::<f64>()
+                };
+                let expected = squares(&start);
+                assert!((f64::from(tape.squares.0[lane]) - expected).abs() < 1e-5 * expected);
+                let found = tape.gradient.iter().chain(&tape.x0_gradient);
+                for (index, found) in found.enumerate() {
+                    let at = |by: f64| {
+                        let mut moved = start.clone();
+                        moved[index] += by;
+                        squares(&moved)
+                    };
+                    let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
+                    let found = f64::from(found.0[lane]);
+                    assert!(
+                        (found - expected).abs() < 1e-5 * (1.0 + expected.abs()),
+                        "{level:?}, {lane}, {index}: {found} {expected}"
+                    );
+                }
             }
-        };
-        for index in 0..theta.len() {
-            let (mut up, mut down) = (theta.clone(), theta.clone());
-            up[index] = up[index].map(|t| t + step);
-            down[index] = down[index].map(|t| t - step);
-            check(found.gradient[index], run(&up, &x0).squares, run(&down, &x0).squares);
-        }
-        for index in 0..2 {
-            let (mut up, mut down) = (x0, x0);
-            up[index] = up[index].map(|t| t + step);
-            down[index] = down[index].map(|t| t - step);
-            check(
-                found.x0_gradient[index],
-                run(&theta, &up).squares,
-                run(&theta, &down).squares,
-            );
         }
     }
 }

@@ -1,23 +1,34 @@
-//! Eight numbers side by side: of eight models, or in eight columns. What is done to millions of them is in `levels`.
+//! Numbers side by side, 64 bytes of them: eight in double precision, sixteen in single. What is done to millions of them is in
+//! `levels`.
 
-/// Models side by side.
+use intervalid_interval::Real;
+use num_traits::ConstZero;
+
+/// Numbers in double precision side by side.
 pub(crate) const LANES: usize = 8;
+/// Models side by side, in single precision.
+pub(crate) const MODELS: usize = 16;
 
-/// One number of every model.
+/// Numbers side by side: eight columns or values, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
-pub(crate) struct Lane(pub(crate) [f64; LANES]);
+pub(crate) struct Lane<T = f64, const N: usize = LANES>(pub(crate) [T; N]);
 
-impl Lane {
-    pub(crate) const ZERO: Self = Self([0.0; LANES]);
+/// One number of every model.
+pub(crate) type Models = Lane<f32, MODELS>;
 
+impl<T: Real + ConstZero, const N: usize> Lane<T, N> {
+    pub(crate) const ZERO: Self = Self([T::ZERO; N]);
+}
+
+impl<T: Real, const N: usize> Lane<T, N> {
     #[inline(always)]
-    pub(crate) fn splat(value: f64) -> Self {
-        Self([value; LANES])
+    pub(crate) fn splat(value: T) -> Self {
+        Self([value; N])
     }
 
     #[inline(always)]
-    pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Self {
+    pub(crate) fn map(self, f: impl Fn(T) -> T) -> Self {
         let mut out = self;
         out.0.iter_mut().for_each(|value| *value = f(*value));
         out

@@ -5,9 +5,10 @@
 
 use std::marker::PhantomData;
 
-use intervalid_interval::kernel::{TANH_DENOMINATOR, TANH_NUMERATOR, Vector};
+use intervalid_interval::Real;
+use intervalid_interval::kernel::Vector;
 
-use super::lanes::{LANES, Lane};
+use super::lanes::Lane;
 
 /// Arithmetic on lanes in the registers `V`. Who has one runs code compiled for their instructions, on a processor that has them.
 #[derive(Clone, Copy, Debug)]
@@ -16,18 +17,20 @@ pub(crate) struct Simd<V>(PhantomData<V>);
 /// A lane as the registers that hold it. No pointer to it is taken: where checks are on, the compiler would compare the pointer with
 /// others and keep the lane in memory.
 #[repr(C)]
-union Registers<V: Copy> {
-    lane: Lane,
+union Registers<T: Copy, V: Copy, const N: usize> {
+    lane: Lane<T, N>,
     one: V,
     two: [V; 2],
+    four: [V; 4],
 }
 
-impl<V: Vector<f64>> Registers<V> {
-    /// A lane is one register or two, and nothing else fits the union.
-    const IS_ONE: bool = {
-        assert!(V::LANES == LANES || 2 * V::LANES == LANES);
-        assert!(size_of::<V>() == V::LANES * size_of::<f64>());
-        V::LANES == LANES
+impl<T: Real, V: Vector<T>, const N: usize> Registers<T, V, N> {
+    /// Registers of a lane: one, two or four, and nothing else fits the union.
+    const COUNT: usize = {
+        let count = N / V::LANES;
+        assert!(count * V::LANES == N && (count == 1 || count == 2 || count == 4));
+        assert!(size_of::<V>() == V::LANES * size_of::<T>());
+        count
     };
 }
 
@@ -36,31 +39,44 @@ macro_rules! by_register {
     ($(#[$meta:meta])* fn $name:ident($($argument:ident),+) = $expression:expr;) => {
         $(#[$meta])*
         #[inline(always)]
-        pub(crate) fn $name(self, $($argument: Lane),+) -> Lane {
-            $(let $argument = Registers::<V> { lane: $argument };)+
+        pub(crate) fn $name<T: Real, const N: usize>(self, $($argument: Lane<T, N>),+) -> Lane<T, N>
+        where
+            V: Vector<T>,
+        {
+            $(let $argument = Registers::<T, V, N> { lane: $argument };)+
             // SAFETY: a lane is as many numbers as the registers read here, any of which are sound; who made this value vouches for
             // the instructions.
             unsafe {
-                if Registers::<V>::IS_ONE {
-                    $(let $argument = $argument.one;)+
-                    Registers { one: $expression }.lane
-                } else {
-                    let first = {
-                        $(let $argument = $argument.two[0];)+
-                        $expression
-                    };
-                    let second = {
-                        $(let $argument = $argument.two[1];)+
-                        $expression
-                    };
-                    Registers { two: [first, second] }.lane
+                match Registers::<T, V, N>::COUNT {
+                    1 => {
+                        $(let $argument = $argument.one;)+
+                        Registers { one: $expression }.lane
+                    }
+                    2 => {
+                        by_register!(@at two 0, first, ($($argument),+), $expression);
+                        by_register!(@at two 1, second, ($($argument),+), $expression);
+                        Registers { two: [first, second] }.lane
+                    }
+                    _ => {
+                        by_register!(@at four 0, first, ($($argument),+), $expression);
+                        by_register!(@at four 1, second, ($($argument),+), $expression);
+                        by_register!(@at four 2, third, ($($argument),+), $expression);
+                        by_register!(@at four 3, fourth, ($($argument),+), $expression);
+                        Registers { four: [first, second, third, fourth] }.lane
+                    }
                 }
             }
         }
     };
+    (@at $field:ident $place:literal, $name:ident, ($($argument:ident),+), $expression:expr) => {
+        let $name = {
+            $(let $argument = $argument.$field[$place];)+
+            $expression
+        };
+    };
 }
 
-impl<V: Vector<f64>> Simd<V> {
+impl<V> Simd<V> {
     /// # Safety
     /// The processor has the instructions of `V`, and the function that calls this is compiled for them.
     #[inline(always)]
@@ -105,62 +121,68 @@ impl<V: Vector<f64>> Simd<V> {
 
     by_register! {
         /// |a|
-        fn magnitude(a) = a.max(V::splat(0.0).sub(a));
+        fn magnitude(a) = a.max(V::splat(T::zero()).sub(a));
     }
 
     by_register! {
         /// A number that is not negative, with the sign of another.
-        fn with_sign(a, sign) = sign.select_negative(a.mul(V::splat(-1.0)), a);
+        fn with_sign(a, sign) = sign.select_negative(a.mul(V::splat(-T::one())), a);
+    }
+
+    by_register! {
+        /// tanh as the kernels compute it.
+        fn tanh(x) = T::tanh_lanes(x);
     }
 
     /// a within ± `range`; NaN stays NaN.
     #[inline(always)]
-    pub(crate) fn within(self, a: Lane, range: f64) -> Lane {
+    pub(crate) fn within<T: Real, const N: usize>(self, a: Lane<T, N>, range: T) -> Lane<T, N>
+    where
+        V: Vector<T>,
+    {
         self.at_least(self.at_most(a, Lane::splat(range)), Lane::splat(-range))
     }
 
     /// Horner's rule, constant term first.
     #[inline(always)]
-    pub(crate) fn polynomial<const N: usize>(self, x: Lane, coefficients: [f64; N]) -> Lane {
-        let mut sum = Lane::splat(coefficients[N - 1]);
-        let mut at = N - 1;
+    pub(crate) fn polynomial<T: Real, const N: usize, const TERMS: usize>(
+        self,
+        x: Lane<T, N>,
+        coefficients: [T; TERMS],
+    ) -> Lane<T, N>
+    where
+        V: Vector<T>,
+    {
+        let mut sum = Lane::splat(coefficients[TERMS - 1]);
+        let mut at = TERMS - 1;
         while at > 0 {
             at -= 1;
             sum = self.add_product(Lane::splat(coefficients[at]), sum, x);
         }
         sum
     }
-
-    /// tanh within 1e-6: x P(x²) / Q(x²) with the polynomials of the single-precision kernels, plenty for first-order steps.
-    #[inline(always)]
-    pub(crate) fn rough_tanh(self, x: Lane) -> Lane {
-        let x = self.within(x, 8.0);
-        let square = self.product(x, x);
-        let top = self.product(self.polynomial(square, TANH_NUMERATOR.map(f64::from)), x);
-        self.quotient(top, self.polynomial(square, TANH_DENOMINATOR.map(f64::from)))
-    }
 }
 
 /// Defines a function that runs an `#[inline(always)]` body compiled for the instructions found at run time; the body's first
-/// argument is the [`Simd`] of their registers.
+/// argument is the [`Simd`] of their registers of numbers of a type.
 macro_rules! per_level {
-    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:ident;) => {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $body:ident in $real:ty;) => {
         $(#[$meta])*
         $visibility fn $name($($argument: $type),*) {
-            use intervalid_interval::SimdLevel;
             use intervalid_interval::kernel::Portable;
+            use intervalid_interval::{Real, SimdLevel};
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             fn avx2($($argument: $type),*) {
                 // SAFETY: these instructions are enabled here, and callers vouch for the processor.
-                let simd = unsafe { $crate::state_space::levels::Simd::<intervalid_interval::kernel::F64x4>::new() };
+                let simd = unsafe { $crate::state_space::levels::Simd::<<$real as Real>::Avx2>::new() };
                 $body(simd, $($argument),*);
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512bw,avx512dq")]
             fn avx512($($argument: $type),*) {
                 // SAFETY: as above.
-                let simd = unsafe { $crate::state_space::levels::Simd::<intervalid_interval::kernel::F64x8>::new() };
+                let simd = unsafe { $crate::state_space::levels::Simd::<<$real as Real>::Avx512>::new() };
                 $body(simd, $($argument),*);
             }
             match SimdLevel::current() {
@@ -172,7 +194,7 @@ macro_rules! per_level {
                 SimdLevel::Avx512 => unsafe { avx512($($argument),*) },
                 _ => {
                     // SAFETY: every processor runs the portable form.
-                    let simd = unsafe { $crate::state_space::levels::Simd::<Portable<f64>>::new() };
+                    let simd = unsafe { $crate::state_space::levels::Simd::<Portable<$real>>::new() };
                     $body(simd, $($argument),*);
                 }
             }
@@ -181,41 +203,3 @@ macro_rules! per_level {
 }
 
 pub(crate) use per_level;
-
-#[cfg(test)]
-mod tests {
-    use intervalid_interval::kernel::{SimdLevel, with_level};
-
-    use super::*;
-
-    per_level! {
-        fn rough(values: &mut [Lane]) = rough_body;
-    }
-
-    #[inline(always)]
-    fn rough_body<V: Vector<f64>>(simd: Simd<V>, values: &mut [Lane]) {
-        values.iter_mut().for_each(|value| *value = simd.rough_tanh(*value));
-    }
-
-    #[test]
-    fn the_rough_tanh_keeps_its_error_bound() {
-        for &level in SimdLevel::available() {
-            with_level(level, || {
-                for index in -1000..=1000 {
-                    let x = 0.012 * f64::from(index);
-                    let mut found = [Lane::splat(x)];
-                    rough(&mut found);
-                    let worst = found[0]
-                        .0
-                        .iter()
-                        .map(|found| (found - x.tanh()).abs())
-                        .fold(0.0, f64::max);
-                    assert!(worst < 1e-6, "{level:?} {x}: {found:?}");
-                }
-                let mut found = [Lane::splat(f64::NAN)];
-                rough(&mut found);
-                assert!(found[0].0.iter().all(|found| found.is_nan()));
-            });
-        }
-    }
-}

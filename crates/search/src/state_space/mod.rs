@@ -1,6 +1,6 @@
 //! Neural state-space models: x(k+1) = f(x(k), u(k)), ŷ(k) = g(x(k), u(k)), each map a linear path with a small network beside it.
 //!
-//! Everything is in double precision and in normalised units, and depends on seeds and data alone.
+//! Everything is in normalised units and depends on seeds and data alone. Exploration is in single precision, all else in double.
 //!
 //! | step | file |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | one map, the model of two, free runs | `map`, `model` |
 //! | linear models: matrices, realisations, subspace start, fit | `linear`, `realisation`, `subspace`, `fit_linear` |
 //! | where networks start | `start` |
-//! | exploration: Adam from many starts, eight side by side | `lanes`, `lane_run`, `explore` |
-//! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent` |
+//! | exploration: Adam from many starts, sixteen side by side | `lanes`, `lane_run`, `explore` |
+//! | refinement: Levenberg–Marquardt on whole free runs | `normal`, `descent`, `refine` |
 //! | records of 10⁵ samples | `long`, `windows` |
 //! | the state before a run: least squares, observer | `initial`, `observer` |
 //! | held-out blocks and forward cut, recipes, stacks | `divisions`, `recipe`, `effort`, `fit_recipe`, `proposals`, `stack` |
@@ -74,6 +74,7 @@ mod observer;
 mod proposals;
 mod realisation;
 mod recipe;
+mod refine;
 mod run;
 mod sensitivities;
 mod squares;

@@ -1,7 +1,7 @@
 //! A way to fit a model: its shape, its start, and what carrying it out costs.
 
 use super::effort::Effort;
-use super::lanes::LANES;
+use super::lanes::MODELS;
 use super::model::Shape;
 use super::run::Run;
 
@@ -55,16 +55,16 @@ impl Recipe {
         let (shape, samples) = (self.shape(&runs[0]), runs.iter().map(Run::len).sum());
         let steps: usize = effort.explore.rounds.iter().map(|(steps, _)| steps).sum();
         let explored = match self.explores {
-            true => (steps * effort.starts.div_ceil(LANES)) as f64 * explore_work(shape, samples),
+            true => (steps * effort.starts.div_ceil(MODELS)) as f64 * explore_work(shape, samples),
             false => 0.0,
         };
         explored + refined as f64 * descent_work(shape, samples)
     }
 }
 
-/// Multiplications of one step of eight explorers.
+/// Multiplications of one step of sixteen explorers; in single precision two take the time of one.
 pub(crate) fn explore_work(shape: Shape, samples: usize) -> f64 {
-    (4 * LANES * shape.parameters() * samples) as f64
+    (4 * MODELS / 2 * shape.parameters() * samples) as f64
 }
 
 /// Multiplications of one Gauss–Newton step.

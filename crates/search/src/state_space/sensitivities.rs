@@ -160,7 +160,7 @@ impl Gatherer {
 
 per_level! {
     /// next = A now + E ∘ q, A row by row.
-    fn advance(a: &[f64], now: &[Lane], entering: (&[Lane], &[f64]), next: &mut [Lane]) = advance_body;
+    fn advance(a: &[f64], now: &[Lane], entering: (&[Lane], &[f64]), next: &mut [Lane]) = advance_body in f64;
 }
 
 #[inline(always)]
@@ -225,7 +225,7 @@ fn advance_states<V: Vector<f64>, const N: usize>(
 
 per_level! {
     /// ∂ŷ = C S into `to.0`, and its product with the error added to `to.1`.
-    fn observe(c: &[f64], now: &[Lane], error: f64, to: (&mut [Lane], &mut [Lane])) = observe_body;
+    fn observe(c: &[f64], now: &[Lane], error: f64, to: (&mut [Lane], &mut [Lane])) = observe_body in f64;
 }
 
 #[inline(always)]
@@ -249,7 +249,7 @@ fn observe_body<V: Vector<f64>>(
 
 per_level! {
     /// A row of E ∘ q into `to.0`, and its product with the error added to `to.1`.
-    fn observe_direct(by_theta: (&ByTheta, usize), error: f64, to: (&mut [Lane], &mut [Lane])) = observe_direct_body;
+    fn observe_direct(by_theta: (&ByTheta, usize), error: f64, to: (&mut [Lane], &mut [Lane])) = observe_direct_body in f64;
 }
 
 #[inline(always)]

@@ -88,7 +88,7 @@ impl Squares {
 
 per_level! {
     /// sum += factor · row
-    fn add_times(row: &[Lane], factor: f64, sum: &mut [Lane]) = times_body;
+    fn add_times(row: &[Lane], factor: f64, sum: &mut [Lane]) = times_body in f64;
 }
 
 #[inline(always)]
@@ -100,7 +100,7 @@ fn times_body<V: Vector<f64>>(simd: Simd<V>, row: &[Lane], factor: f64, sum: &mu
 
 per_level! {
     /// normal += Σ rows rowsᵀ from the diagonal on, rows of `chunks` lanes.
-    fn add_squares(rows: &[Lane], chunks: usize, normal: &mut [Lane]) = squares_body;
+    fn add_squares(rows: &[Lane], chunks: usize, normal: &mut [Lane]) = squares_body in f64;
 }
 
 /// Rows of the matrix in one tile.

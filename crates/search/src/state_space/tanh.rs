@@ -34,7 +34,7 @@ const SERIES: [f64; 12] = [
 
 per_level! {
     /// Replaces every value by its hyperbolic tangent; NaN stays NaN.
-    pub(crate) fn tanh(values: &mut [f64]) = body;
+    pub(crate) fn tanh(values: &mut [f64]) = body in f64;
 }
 
 #[inline(always)]

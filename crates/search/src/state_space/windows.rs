@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::descent::Fitted;
 use super::lane_run::{LaneData, LaneTape, run_and_differentiate};
-use super::lanes::{LANES, Lane};
+use super::lanes::{Lane, MODELS, Models};
 use super::model::Step;
 use super::run::{Run, Scored};
 
@@ -18,7 +18,7 @@ use super::run::{Run, Scored};
 /// |---|---|---|
 /// | `steps` | 2000 | steps of Adam |
 /// | `length` | 200 | samples of a window; gradients reach back to its start |
-/// | `batch` | 32 | windows per step, rounded up to whole eights |
+/// | `batch` | 32 | windows per step, rounded up to whole sixteens |
 /// | `refresh` | 50 | steps after which the windows' states are computed anew |
 /// | `learning_rate` | 0.003 | step size; falls to a hundredth |
 /// | `weight_penalty`, `linear_share` | 1e-6, 1 | λ and the share of it for linear paths |
@@ -107,9 +107,9 @@ pub fn descend_windows(
     let mut theta = vec![Lane::ZERO; parameters];
     let mut tape = LaneTape::new(shape);
     let mut gradient = vec![0.0; parameters];
-    let packs = config.batch.div_ceil(LANES).max(1);
-    let weight = ((packs * LANES * config.length * shape.outputs) as f64).recip();
-    let lane_weights: [Vec<f64>; LANES] = std::array::from_fn(|_| vec![weight; config.length]);
+    let packs = config.batch.div_ceil(MODELS).max(1);
+    let weight = ((packs * MODELS * config.length * shape.outputs) as f64).recip();
+    let lane_weights: [Vec<f64>; MODELS] = std::array::from_fn(|_| vec![weight; config.length]);
     for index in 0..config.steps {
         if index % config.refresh == 0 && index > 0 {
             match refresh(&now, runs, scored, &mut places, &mut step) {
@@ -133,19 +133,19 @@ pub fn descend_windows(
         theta
             .iter_mut()
             .zip(&now.model.theta)
-            .for_each(|(to, t)| *to = Lane::splat(*t));
+            .for_each(|(to, t)| *to = Lane::splat(*t as f32));
         tape.gradient.fill(Lane::ZERO);
         for _ in 0..packs {
-            let drawn: [&Place; LANES] = std::array::from_fn(|_| &places[rng.random_range(0..places.len())]);
+            let drawn: [&Place; MODELS] = std::array::from_fn(|_| &places[rng.random_range(0..places.len())]);
             let stretches = drawn.map(|place| (&runs[place.run], place.start));
             let data = LaneData::new(&stretches, &lane_weights, config.length);
-            let x0: Vec<Lane> = (0..shape.states)
-                .map(|state| Lane(drawn.map(|place| place.state[state])))
+            let x0: Vec<Models> = (0..shape.states)
+                .map(|state| Lane(drawn.map(|place| place.state[state] as f32)))
                 .collect();
             run_and_differentiate(shape, &theta, &x0, &data, &mut tape);
         }
         for (to, lanes) in gradient.iter_mut().zip(&tape.gradient) {
-            *to = lanes.0.iter().sum();
+            *to = lanes.0.iter().copied().map(f64::from).sum();
         }
         for ((gradient, theta), weight) in gradient.iter_mut().zip(&now.model.theta).zip(&weights) {
             *gradient += 2.0 * config.weight_penalty * weight * theta;
