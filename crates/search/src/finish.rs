@@ -2,22 +2,22 @@
 
 use intervalid_data::{Dataset, Part, Split, WindowConfig};
 use intervalid_model::{
-    AheadScores, Band, BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface,
-    ModelKind, Scaling, Schedule, Spread, align, calibrate, fit_margins, horizon_scales, initial_margins, mean_band,
-    quantile,
+    BlockScores, Calibration, FitConfig, MarginActivation, Model, ModelError, ModelInterface, ModelKind, Schedule,
+    align, calibrate, fit_margins, horizon_scales, initial_margins, quantile,
 };
 
 use crate::ahead::held_out_ahead;
+use crate::average::{Networks, Trained};
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::cross_calibration::without;
 use crate::error::{Result, SearchError};
 use crate::folds::Folds;
-use crate::light::{Joined, compared, light_members};
+use crate::light::compared;
 use crate::linear::{LinearCandidate, fit_linear, held_out_errors};
 use crate::output_error::Narx;
 use crate::parallel::map_parallel;
-use crate::sizing::{blocks_and_cuts, sized, worse_pieces};
+use crate::sizing::blocks_and_cuts;
 
 /// Linear models of everything and without each block, averaged; the band comes from what models of divisions had not seen.
 pub(crate) fn finish_linear(
@@ -127,25 +127,6 @@ pub(crate) struct Plan {
     pub(crate) members: Vec<Member>,
 }
 
-/// A network with margins.
-struct Trained {
-    fold: Option<usize>,
-    recipe: usize,
-    joins: bool,
-    model: Model,
-}
-
-/// Networks with margins, and what those that had not seen a division say about it.
-pub(crate) struct Networks<'a> {
-    /// The divisions that they have not seen.
-    folds: &'a Folds<'a>,
-    members: Vec<Trained>,
-    /// What each division's say, `[output][division]`.
-    scores: Vec<Vec<BlockScores>>,
-    /// The same some samples ahead.
-    ahead: Vec<AheadScores>,
-}
-
 impl Plan {
     /// Trains margins around every network.
     pub(crate) fn train<'a>(
@@ -185,126 +166,13 @@ impl Plan {
                 model: model?,
             });
         }
-        let all: Vec<&Trained> = members.iter().collect();
-        let scores = held_out_bands(folds, &blind_to(&all), Spread::of_coverage(config.coverage))?;
-        let blind = (0..folds.folds.len()).map(|fold| {
-            let of_fold = all.iter().filter(|member| member.fold == Some(fold));
-            let of_fold: Vec<Model> = of_fold.map(|member| member.model.clone()).collect();
-            match of_fold.is_empty() {
-                true => Ok(None),
-                false => Ok(Some(Model::ensemble(of_fold)?)),
-            }
-        });
-        let blind = blind.collect::<Result<Vec<Option<Model>>>>()?;
-        let ahead = held_out_ahead(folds, &blind, budget.threads)?;
-        Ok(Networks {
-            folds,
-            members,
-            scores,
-            ahead,
-        })
+        Networks::new(folds, members, config, budget)
     }
 
     /// Multiplications that training margins takes, of one thread.
     pub(crate) fn work(folds: &Folds<'_>, parameters: usize, members: usize) -> f64 {
         let samples = MARGIN_SAMPLES.min(8 * folds.all.samples());
         (members * MARGIN_EPOCHS * samples * parameters) as f64 * MARGIN_WORK
-    }
-}
-
-impl Networks<'_> {
-    /// Root mean square error on what the first `divisions` hold out, of networks that had not seen it, in standard deviations.
-    pub(crate) fn held_out(&self, divisions: usize) -> f64 {
-        let (mut squares, mut count) = (0.0, 0_usize);
-        for (scores, scale) in self
-            .scores
-            .iter()
-            .zip(&self.members[0].model.interface().normaliser.outputs)
-        {
-            for error in scores.iter().take(divisions).flat_map(|scores| &scores.error) {
-                squares += (error / scale.std).powi(2);
-                count += 1;
-            }
-        }
-        (squares / count.max(1) as f64).sqrt()
-    }
-
-    /// Whether there are both members that saw everything and members that did not.
-    pub(crate) fn is_mixed(&self) -> bool {
-        let joins = |is_of: fn(&Option<usize>) -> bool| {
-            let mut members = self.members.iter();
-            members.any(|member| member.joins && is_of(&member.fold))
-        };
-        joins(Option::is_none) && joins(Option::is_some)
-    }
-
-    /// The mean of the members as one model with a scaled band; `of_folds_only` leaves out those that saw everything.
-    pub(crate) fn assemble(&self, config: &SearchConfig, of_folds_only: bool) -> Result<(Model, Calibration)> {
-        let folds = self.folds;
-        let joining = || {
-            let members = self.members.iter();
-            members.filter(|member| member.joins && (member.fold.is_some() || !of_folds_only))
-        };
-        // One configuration for all, the first one's: what the others were started from is in their parameters.
-        let members: Vec<&Trained> = joining().collect();
-        let model = Model::ensemble(members.iter().map(|member| member.model.clone()).collect())?;
-        let scores = blocks_and_cuts(folds, &self.scores);
-        let calibration = sized(&model, &scores, config, model.members());
-        let everyone: Vec<&Trained> = self.members.iter().collect();
-        let ratios = self.width_ratios(&everyone, &members, &calibration)?;
-        let calibration = calibration.for_widths(&ratios);
-        let floors: Vec<f64> = calibration.outputs.iter().map(|scaling| scaling.floor).collect();
-        let horizons = horizon_scales((&scores.0, &scores.1), &self.ahead, &floors, config.coverage);
-        let mut model = model
-            .calibrated(Some(calibration.clone()))?
-            .with_horizon_scales(horizons)?;
-        if model.members() > 1 {
-            let joined: Vec<Joined<'_>> = members
-                .iter()
-                .map(|member| Joined {
-                    model: &member.model,
-                    recipe: member.recipe,
-                    saw_everything: member.fold.is_none(),
-                })
-                .collect();
-            let places = light_members(&model, &joined, folds)?;
-            let few: Vec<&Trained> = places.iter().map(|&place| members[place]).collect();
-            let light = self.sized_light(&model, &few, config)?;
-            model = model.with_light(places, light, folds.dataset, &compared(folds))?;
-        }
-        Ok((model.with_region(folds.dataset, &folds.all)?, calibration))
-    }
-
-    /// By how much bands of networks that had not seen a block are wider, before they are scaled, than those of `joined` on the same samples:
-    /// training leaves the size of margins to chance, and a scale that fits one network need not fit another.
-    fn width_ratios(&self, networks: &[&Trained], joined: &[&Trained], calibration: &Calibration) -> Result<Vec<f64>> {
-        let judging = self.folds.only(self.folds.blocks.max(1));
-        let blind = held_out_bands(&judging, &blind_to(networks), Spread::NONE)?;
-        let models: Vec<&Model> = joined.iter().map(|member| &member.model).collect();
-        let used = held_out_bands(&judging, &|_| models.clone(), Spread::NONE)?;
-        // A mean would be that of a few samples where a band is very wide.
-        let median = |scores: &[BlockScores], floor: f64| {
-            let halves = scores
-                .iter()
-                .flat_map(|scores| scores.below.iter().chain(&scores.above));
-            quantile(halves.map(|half| half.max(floor)).collect(), 0.5)
-        };
-        let ratio = |((blind, used), scaling): ((&Vec<BlockScores>, &Vec<BlockScores>), &Scaling)| {
-            let ratio = median(blind, scaling.floor) / median(used, scaling.floor);
-            if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
-        };
-        Ok(blind.iter().zip(&used).zip(&calibration.outputs).map(ratio).collect())
-    }
-
-    /// The calibration of a few members, one of a recipe: by members that had not seen a division, as few and without regard to their
-    /// disagreement.
-    fn sized_light(&self, model: &Model, few: &[&Trained], config: &SearchConfig) -> Result<Calibration> {
-        let is_of = |member: &&Trained| few.iter().any(|kept| kept.recipe == member.recipe);
-        let networks: Vec<&Trained> = self.members.iter().filter(is_of).collect();
-        let scores = held_out_bands(self.folds, &blind_to(&networks), Spread::NONE)?;
-        let calibration = sized(model, &blocks_and_cuts(self.folds, &scores), config, 1);
-        let ratios = self.width_ratios(&networks, few, &calibration)?;
-        Ok(calibration.for_widths(&ratios))
     }
 }
 
@@ -385,54 +253,4 @@ fn width_and_error(model: &Model, dataset: &Dataset, split: &Split) -> Result<(f
         }
     }
     Ok((width, error))
-}
-
-/// The networks that had not seen a division.
-fn blind_to<'a>(members: &'a [&'a Trained]) -> impl Fn(usize) -> Vec<&'a Model> {
-    |fold| {
-        let blind = members.iter().filter(|member| member.fold == Some(fold));
-        blind.map(|member| &member.model).collect()
-    }
-}
-
-/// Bands of what divisions hold out, each the mean of the networks that had not seen it, `[output][division]`; nothing of a division
-/// without networks.
-fn held_out_bands<'a>(
-    folds: &Folds<'_>,
-    models_of: &dyn Fn(usize) -> Vec<&'a Model>,
-    spread: Spread,
-) -> Result<Vec<Vec<BlockScores>>> {
-    let outputs = folds.dataset.outputs().len();
-    let mut found = vec![Vec::new(); outputs];
-    for fold in 0..folds.folds.len() {
-        let models = models_of(fold);
-        // Models that start from history have it before a block, and were judged so.
-        let starts_from_history = models.iter().any(|model| model.config().initial.looks_back() > 0);
-        let part = match starts_from_history {
-            true => folds.historic_runs(fold),
-            false => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
-        };
-        let bands = mean_bands(folds, &models, &part, spread)?;
-        // How well a state is found depends on where a run starts, and how far a run drifts on its length.
-        let whole = match starts_from_history && folds.is_long() {
-            true => mean_bands(folds, &models, &folds.folds[fold].held_out, spread)?,
-            false => Vec::new(),
-        };
-        for (output, found) in found.iter_mut().enumerate() {
-            let in_pieces = folds.scores(fold, &bands, output)?;
-            let as_a_whole = folds.scores(fold, &whole, output)?;
-            found.push(worse_pieces(in_pieces, &as_a_whole));
-        }
-    }
-    Ok(found)
-}
-
-/// The mean of what models say about a part.
-fn mean_bands(folds: &Folds<'_>, models: &[&Model], part: &Part, spread: Spread) -> Result<Vec<Band>> {
-    let spreads = vec![spread; folds.dataset.outputs().len()];
-    let runs = models.iter().map(|model| model.simulate(folds.dataset, part));
-    let runs = runs.collect::<Result<Vec<Vec<Band>>, ModelError>>()?;
-    let count = runs.first().map_or(0, Vec::len);
-    let mean = |index: usize| mean_band(&runs.iter().map(|bands| &bands[index]).collect::<Vec<_>>(), &spreads);
-    Ok((0..count).map(mean).collect())
 }

@@ -31,6 +31,7 @@
 //! ```
 
 mod ahead;
+mod average;
 mod budget;
 mod choice;
 mod config;

@@ -31,7 +31,7 @@ impl Promise {
     pub(crate) fn of(model: &Model, folds: &Folds<'_>, score: &Score, held_out: Option<f64>) -> Self {
         Self {
             promised: score.rmse.max(score.forward),
-            fitted: free_run_error(model, folds.dataset, &judged_parts(model, folds)),
+            fitted: own_error(model, folds),
             held_out,
         }
     }
@@ -46,6 +46,11 @@ impl Promise {
     pub(crate) fn worst(&self) -> f64 {
         self.held_out.map_or(self.fitted, |held_out| held_out.max(self.fitted))
     }
+}
+
+/// The error of a model on all data, those it was fitted to among them, as its candidate was judged.
+pub(crate) fn own_error(model: &Model, folds: &Folds<'_>) -> f64 {
+    free_run_error(model, folds.dataset, &judged_parts(model, folds))
 }
 
 /// Where free runs start: with lags at the beginning, with history before every part that judged the candidate. The longer a run

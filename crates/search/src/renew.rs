@@ -3,6 +3,7 @@
 use intervalid_data::{Dataset, Lags, Split};
 use intervalid_model::{Model, ModelKind};
 
+use crate::average::Averaged;
 use crate::budget::Budget;
 use crate::choice::hidden_plan;
 use crate::config::{SearchConfig, SearchOptions};
@@ -87,7 +88,7 @@ fn hidden(model: &Model, folds: &Folds<'_>, config: &SearchConfig, budget: &Budg
     let plan = hidden_plan(observed, lags, history, config)?;
     let folds = folds.with_cuts();
     let networks = plan.train(&folds, config, budget)?;
-    Ok(networks.assemble(config, false)?.0)
+    Ok(networks.assemble(config, Averaged::All)?.0)
 }
 
 /// Where each recipe of a model starts. Recipes of a pool share one shape, in which smaller ones have states and units that do nothing: what

@@ -10,6 +10,7 @@ pub(crate) use pool::{MOST_POOLED, MOST_POOLED_NETWORKS, Pool};
 use intervalid_model::{Calibration, Model, ModelKind};
 use pool::{UNTOLD, best_pool};
 
+use crate::average::Averaged;
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::doubt::Beliefs;
@@ -32,7 +33,7 @@ const STATE_ADVANTAGE: f64 = 0.02;
 const PARSIMONY: f64 = 0.02;
 /// Networks that are finished before linear models come, since each takes its time, and linear models before the search settles for
 /// one that breaks its promise.
-const MOST_NETWORKS: usize = 2;
+const MOST_NETWORKS: usize = 3;
 const MOST_LINEAR: usize = 3;
 
 /// A candidate by its family and place.
@@ -66,8 +67,8 @@ struct Finished {
     model: Model,
     calibration: Calibration,
     promise: Promise,
-    /// Whether members that saw everything were left out.
-    is_reduced: bool,
+    /// Which networks are averaged.
+    averaged: Averaged,
 }
 
 struct Chooser<'a> {
@@ -301,7 +302,12 @@ impl Chooser<'_> {
         let pool = [Pick::Pool].into_iter().filter(|&pick| self.total(pick).is_finite());
         let mut found: Vec<Pick> = self.judged_networks().chain(pool).collect();
         found.retain(|pick| self.is_believed(pick) || self.is_network_asked());
-        let order = |pick: &Pick| (!self.is_believed(pick), self.total(*pick));
+        // What a single network is better by must be more than held-out data tell: of two equals the mean errs less on new data.
+        let total = |pick: Pick| match pick {
+            Pick::Pool => self.total(pick) / (1.0 + UNTOLD),
+            _ => self.total(pick),
+        };
+        let order = |pick: &Pick| (!self.is_believed(pick), total(*pick));
         found.sort_by(|a, b| {
             let ((a_doubted, a), (b_doubted, b)) = (order(a), order(b));
             a_doubted.cmp(&b_doubted).then(a.total_cmp(&b))
@@ -343,7 +349,7 @@ impl Chooser<'_> {
                     promise: Promise::of(&model, folds, &self.searched.linear[index].score, None),
                     model,
                     calibration,
-                    is_reduced: false,
+                    averaged: Averaged::All,
                 });
             }
             Pick::Lagged(index) => self.lagged_plan(index)?,
@@ -351,21 +357,23 @@ impl Chooser<'_> {
             Pick::Pool => self.hidden_plan(self.pooled())?,
         };
         let networks = plan.train(&self.finishing, config, self.budget)?;
-        let assemble = |of_folds_only: bool| -> Result<Finished> {
-            let (model, calibration) = networks.assemble(config, of_folds_only)?;
+        let assemble = |averaged: Averaged| -> Result<Finished> {
+            let (model, calibration) = networks.assemble(config, averaged)?;
             let score = self.own_score(pick).ok_or(SearchError::NoStableLinearModel)?;
             Ok(Finished {
                 promise: Promise::of(&model, folds, score, Some(networks.held_out(folds.folds.len()))),
                 model,
                 calibration,
-                is_reduced: of_folds_only,
+                averaged,
             })
         };
-        let finished = assemble(false)?;
-        if !finished.promise.is_kept() && networks.is_mixed() {
-            let reduced = assemble(true)?;
-            if reduced.promise.worst() < finished.promise.worst() {
-                return Ok(reduced);
+        let mut finished = assemble(Averaged::All)?;
+        for fewer in [Averaged::Sound, Averaged::OfBlocks] {
+            if !finished.promise.is_kept() && networks.has_fewer(fewer) {
+                let other = assemble(fewer)?;
+                if other.promise.worst() < finished.promise.worst() {
+                    finished = other;
+                }
             }
         }
         Ok(finished)

@@ -4,6 +4,7 @@ use intervalid_data::count;
 use intervalid_model::ModelKind;
 
 use super::{Choice, Chooser, Finished, NETWORK_ADVANTAGE, PassedOver, Pick};
+use crate::average::Averaged;
 use crate::table::table;
 
 impl Chooser<'_> {
@@ -20,12 +21,14 @@ impl Chooser<'_> {
                 disappointing.promise.worst()
             ));
         }
-        if finished.is_reduced {
-            warnings.push(
-                "the networks fitted to everything did worse than promised, so only those of the blocks are averaged"
-                    .to_owned(),
-            );
-        }
+        let left_out = match finished.averaged {
+            Averaged::All => None,
+            Averaged::Sound => Some("networks that went astray on data that others follow were left out of the mean"),
+            Averaged::OfBlocks => Some(
+                "the networks fitted to everything did worse than promised, so only those of the blocks are averaged",
+            ),
+        };
+        warnings.extend(left_out.map(str::to_owned));
         if !finished.promise.is_kept() {
             warnings.push(format!(
                 "no model kept its promise; the error of this one is {:.3} standard deviations where {:.3} was promised",

@@ -308,7 +308,7 @@ fn models_on_lags_and_with_hidden_states_are_averaged() {
     let dataset = load(&["robot-arm"], None, &ReadOptions::default()).expect("built in");
     let split = Split::new(&dataset, SplitFractions::new(0.25, 0.05, 0.7).expect("valid")).expect("splits");
     let config = SearchConfig {
-        rounds: 9,
+        rounds: 17,
         ..SearchConfig::default()
     };
     let options = SearchOptions {
