@@ -10,7 +10,7 @@ use intervalid_workflow::{Past, Plan, PlanLabel};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, Levels};
-use super::load::{diverged_at, warn_of_extrapolation, warn_of_trend};
+use super::load::{columns, diverged_at, warn_of_extrapolation, warn_of_trend};
 use super::predict::diverged;
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
@@ -136,7 +136,7 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
             data: args.data.data.clone(),
             options: DataOptions {
                 input: Some(Vec::new()),
-                output: Some(args.data.options.input.clone().unwrap_or_else(|| names(inputs))),
+                output: Some(columns("--input", inputs, args.data.options.input.as_deref())?),
                 ..args.data.options.clone()
             },
         },

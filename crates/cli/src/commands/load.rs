@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use intervalid_data::{Dataset, Experiment, Part, Segment, Split};
+use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split, split_unit};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model, ModelError};
 use intervalid_report::folder::{CONFIG, MODEL, READ};
@@ -11,7 +11,7 @@ use intervalid_report::{FitReport, Page, fit_page};
 use intervalid_workflow::{RecordRequest, Trained};
 
 use super::fit::ConfigFile;
-use crate::args::{BandName, DataArgs, GlobalArgs, PartName};
+use crate::args::{BandName, DataArgs, DataOptions, GlobalArgs, PartName, column_names};
 use crate::error::Failure;
 use crate::format::{count, percent};
 use crate::output::Output;
@@ -136,7 +136,7 @@ pub(super) fn recordings(
     output: &Output,
 ) -> Result<(Dataset, Part), Failure> {
     let mut data = data.clone();
-    let dataset = of_model(model, &mut data, global).load()?;
+    let dataset = of_model(model, &mut data, global)?.load()?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
     let part = Part::whole(&dataset);
@@ -144,12 +144,51 @@ pub(super) fn recordings(
 }
 
 /// What to read for a model: its columns unless the user names others, prepared as its own record was.
-pub(super) fn of_model(model: &Model, data: &mut DataArgs, global: &GlobalArgs) -> RecordRequest {
+pub(super) fn of_model(model: &Model, data: &mut DataArgs, global: &GlobalArgs) -> Result<RecordRequest, Failure> {
     let interface = model.interface();
-    let names = |channels: &[intervalid_data::Channel]| channels.iter().map(|channel| channel.name.clone()).collect();
-    data.options.input.get_or_insert_with(|| names(&interface.inputs));
-    data.options.output.get_or_insert_with(|| names(&interface.outputs));
-    record(data, global).with_preparation(interface.preparation.clone())
+    let DataOptions { input, output, .. } = &mut data.options;
+    *input = Some(columns("--input", &interface.inputs, input.as_deref())?);
+    *output = Some(columns("--output", &interface.outputs, output.as_deref())?);
+    Ok(record(data, global).with_preparation(interface.preparation.clone()))
+}
+
+/// The columns for these channels of a model, in their order. Channels that are asked for by their own names may come in any order; a column of
+/// another name stands for the channel at its place.
+pub(super) fn columns(option: &str, channels: &[Channel], asked: Option<&[String]>) -> Result<Vec<String>, Failure> {
+    let own = || channels.iter().map(|channel| channel.name.clone());
+    let Some(asked) = asked.map(column_names) else {
+        return Ok(own().collect());
+    };
+    // The model itself refuses too few and too many.
+    if asked.len() != channels.len() {
+        return Ok(asked);
+    }
+    let place = |name: &str| {
+        let is_it = |channel: &Channel| [name, split_unit(name).0].contains(&channel.name.as_str());
+        channels.iter().position(is_it)
+    };
+    let mut ordered = vec![None; channels.len()];
+    for name in &asked {
+        if let Some(place) = place(name) {
+            ordered[place] = Some(name.clone());
+        }
+    }
+    if let Some(ordered) = ordered.into_iter().collect() {
+        return Ok(ordered);
+    }
+    let at_another = |(index, name): &(usize, &String)| place(name).is_some_and(|place| place != *index);
+    match asked.iter().enumerate().find(at_another) {
+        None => Ok(asked),
+        Some((index, name)) => Err(Failure::input(anyhow!(
+            "{option} {}: '{name}' stands at the place of '{}', and the model has a channel '{name}' of its own",
+            asked.join(","),
+            channels[index].name,
+        ))
+        .with_hint(format!(
+            "the model's channels are {}, in this order; by these names alone they may come in any order",
+            own().collect::<Vec<_>>().join(",")
+        ))),
+    }
 }
 
 /// Beyond so many lengths of the training part a trend is a guess.
@@ -217,7 +256,7 @@ pub(super) fn simulate_without_last(
             data.options.split = ConfigFile::load(Some(&config))?.split()?;
         }
     }
-    let request = of_model(model, &mut data, global);
+    let request = of_model(model, &mut data, global)?;
     let mut dataset = request.load()?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);

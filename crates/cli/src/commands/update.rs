@@ -56,7 +56,7 @@ pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Re
         data: args.with.iter().chain(&args.data.data).cloned().collect(),
         ..args.data.clone()
     };
-    let request = of_model(&model, &mut data, global);
+    let request = of_model(&model, &mut data, global)?;
     let dataset = request.load()?;
     output.warnings(&dataset);
     let files = request.files(&dataset)?;

@@ -17,6 +17,7 @@ mod help;
 mod hostile;
 mod levels;
 mod life;
+mod misuse;
 mod prepare;
 mod promised;
 mod report;

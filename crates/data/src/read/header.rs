@@ -70,7 +70,8 @@ impl Header {
 }
 
 /// `level` and `m` of `level [m]`; the name alone where there is nothing in front of the brackets or in them.
-pub(crate) fn split_unit(name: &str) -> (&str, Option<&str>) {
+#[must_use]
+pub fn split_unit(name: &str) -> (&str, Option<&str>) {
     let inside = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
     match inside.map(|(name, unit)| (name.trim_end(), unit.trim())) {
         Some((bare, unit)) if !bare.is_empty() && !unit.is_empty() => (bare, Some(unit)),
