@@ -19,6 +19,8 @@ pub enum Past<'a> {
 pub struct PlanLabel {
     /// Name of the record and its experiment.
     pub name: String,
+    /// Unit of each input; that of the model where nothing is said.
+    pub units: Vec<Option<String>>,
     /// Clock of the rows, where they have one.
     pub time: Option<TimeAxis>,
     /// Seconds between samples; those of the model where nothing is said.
@@ -104,9 +106,14 @@ impl Plan {
         };
         let clock = label.time.map(before).or(clock_of_past);
         let experiment = Experiment::new(&label.name, input_columns, output_columns).with_time(clock);
+        // In the units of the plan, so that a plan in others than the model's is refused.
+        let mut input_channels = interface.inputs.clone();
+        for (channel, unit) in input_channels.iter_mut().zip(label.units) {
+            channel.unit = unit.or(channel.unit.take());
+        }
         let dataset = Dataset::new(
             label.name,
-            interface.inputs.clone(),
+            input_channels,
             interface.outputs.clone(),
             label.sample_time.or(interface.sample_time),
             vec![experiment],

@@ -203,6 +203,7 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
     let columns: Vec<&[f64]> = (0..inputs.len()).map(|channel| ahead.output(channel)).collect();
     let label = PlanLabel {
         name: read.name().to_owned(),
+        units: read.outputs().iter().map(|input| input.unit.clone()).collect(),
         time: ahead.time().cloned(),
         sample_time: read.sample_time(),
     };

@@ -70,3 +70,30 @@ fn channels_by_their_own_names_come_in_any_order() {
         assert!(status == 2 && text.contains(words), "{text}");
     }
 }
+
+#[test]
+fn a_plan_in_other_units_is_refused() {
+    let folder = Folder::new();
+    let write = |name: &str, header: &str, samples: usize| {
+        let rows = record(samples).into_iter();
+        let rows: String = rows.map(|(u, y)| format!("{u:.4},{y:.4}\n")).collect();
+        folder.write(name, format!("{header}\n{rows}"));
+    };
+    write("a.csv", "u [V],y [m]", 300);
+    write("volts.csv", "u [V],y [m]", 50);
+    write("bare.csv", "u,y", 50);
+    write("millivolts.csv", "u [mV],y [m]", 50);
+    folder.json(&[&["fit", "a.csv", "--out", "m", "--json"], &FIT[..]].concat());
+    for past in [["--initial-output", "0"], ["--start-from", "a.csv"]] {
+        let plan = |file: &str, more: &[&str]| code(&folder, &[&["predict", "m", file], &past[..], more].concat());
+        let (status, known) = plan("volts.csv", &[]);
+        assert_eq!(status, 0, "{known}");
+        assert_eq!(plan("bare.csv", &[]), (0, known.clone()));
+        assert_eq!(plan("millivolts.csv", &["--unit", "u=V"]), (0, known));
+        let (status, text) = plan("millivolts.csv", &[]);
+        assert!(
+            status == 2 && text.contains("the model takes 'u' in V, the data have it in mV"),
+            "{text}"
+        );
+    }
+}
