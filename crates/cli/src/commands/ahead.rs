@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset};
+use intervalid_data::{Channel, Dataset, Experiment};
 use intervalid_model::{Model, ModelKind};
 use intervalid_report::folder::{Extras, Planned, predictions_csv};
 use intervalid_workflow::{Past, Plan, PlanLabel};
@@ -121,6 +121,37 @@ pub(super) fn run(
     diverged(found, args.allow_divergence, output)
 }
 
+/// Says where the clocks of plan and recording tell that the one does not follow the other; refuses dates that were recorded already.
+fn check_clocks(
+    (plan, ahead): (&str, &Experiment),
+    (file, recorded): (&str, &Experiment),
+    output: &Output,
+) -> Result<(), Failure> {
+    let (Some(clock), Some(past)) = (ahead.time(), recorded.time()) else {
+        return Ok(());
+    };
+    let (start, end) = (clock.start, past.at(recorded.len() - 1));
+    let Some(seconds) = start.seconds_since(end) else {
+        return Ok(());
+    };
+    let steps = seconds / past.step;
+    if (0.5..=1.5).contains(&steps) {
+        return Ok(());
+    }
+    let found = anyhow!(
+        "{plan} starts at {start}, expected {}: {file} ends at {end}",
+        past.at(recorded.len())
+    );
+    // Other clocks than dates may start anew in every file.
+    match start.is_date() && steps < 0.5 {
+        true => Err(Failure::input(found).with_hint("--start-from takes what was recorded before the plan")),
+        false => {
+            output.warning(format_args!("{found}; the plan is simulated as if it followed at once"));
+            Ok(())
+        }
+    }
+}
+
 /// Reads the inputs, and puts the past in front of them.
 fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Planning, Failure> {
     let interface = model.interface();
@@ -185,6 +216,7 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
                     last.len()
                 )));
             }
+            check_clocks((read.name(), ahead), (file, last), output)?;
             Some(last.clone())
         }
         None if args.initial_output.len() != outputs.len() => {

@@ -97,3 +97,41 @@ fn a_plan_in_other_units_is_refused() {
         );
     }
 }
+
+#[test]
+fn a_plan_goes_on_where_the_recording_ends() {
+    let folder = Folder::new();
+    let date = |minute: usize| format!("2024-03-01 {:02}:{:02}:00", minute / 60, minute % 60);
+    let seconds = |minute: usize| format!("{}", 60 * minute);
+    let timed = |from: usize, samples: usize, time: &dyn Fn(usize) -> String| {
+        let rows = record(samples).into_iter().enumerate();
+        let rows = rows.map(|(k, (u, y))| format!("{},{u:.4},{y:.4}\n", time(from + k)));
+        format!("time,u,y\n{}", rows.collect::<String>())
+    };
+    folder.write("a.csv", timed(0, 300, &date));
+    folder.write("next.csv", timed(300, 20, &date));
+    folder.write("later.csv", timed(310, 20, &date));
+    folder.write("overlap.csv", timed(299, 20, &date));
+    folder.write("past.csv", timed(0, 300, &seconds));
+    folder.write("own-clock.csv", timed(0, 20, &seconds));
+    folder.json(&[&["fit", "a.csv", "--out", "m", "--json"], &FIT[..]].concat());
+    let plan = |file: &str, past: &str| code(&folder, &["predict", "m", file, "--start-from", past]);
+    for (file, past) in [("next.csv", "a.csv"), ("own-clock.csv", "a.csv")] {
+        let (status, text) = plan(file, past);
+        assert!(status == 0 && !text.contains("warning"), "{text}");
+    }
+    let (status, text) = plan("later.csv", "a.csv");
+    let words = "warning: later starts at 2024-03-01T05:10:00, expected 2024-03-01T05:00:00: a.csv ends at 2024-03-01T04:59:00; the plan is \
+                 simulated as if it followed at once";
+    assert!(status == 0 && text.contains(words), "{text}");
+    let (status, text) = plan("own-clock.csv", "past.csv");
+    assert!(
+        status == 0 && text.contains("own-clock starts at 0, expected 18000"),
+        "{text}"
+    );
+    let (status, text) = plan("overlap.csv", "a.csv");
+    assert!(
+        status == 2 && text.contains("overlap starts at 2024-03-01T04:59:00"),
+        "{text}"
+    );
+}
