@@ -10,7 +10,7 @@ use intervalid_workflow::{Past, Plan, PlanLabel};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, Levels};
-use super::load::{columns, diverged_at, warn_of_extrapolation, warn_of_trend};
+use super::load::{columns, diverged_at, of_model, warn_of_extrapolation, warn_of_trend};
 use super::predict::diverged;
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
@@ -193,19 +193,11 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
     let needed = Plan::needed(model);
     let recorded = match &args.start_from {
         Some(file) => {
-            let past = record(
-                &DataArgs {
-                    data: vec![file.clone()],
-                    options: DataOptions {
-                        input: Some(names(inputs)),
-                        output: Some(names(outputs)),
-                        ..args.data.options.clone()
-                    },
-                },
-                global,
-            )
-            .with_preparation(interface.preparation.clone())
-            .load()?;
+            let mut data = DataArgs {
+                data: vec![file.clone()],
+                options: args.data.options.clone(),
+            };
+            let past = of_model(model, &mut data, global)?.load()?;
             output.warnings(&past);
             // Refuses a recording that was sampled at another rate.
             interface.scale::<f64>(&past)?;

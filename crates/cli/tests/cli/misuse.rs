@@ -135,3 +135,22 @@ fn a_plan_goes_on_where_the_recording_ends() {
         "{text}"
     );
 }
+
+#[test]
+fn a_plan_and_its_past_have_the_columns_that_are_asked_for() {
+    let folder = Folder::new();
+    let write = |name: &str, header: &str, samples: usize| {
+        let rows = record(samples).into_iter();
+        let rows: String = rows.map(|(u, y)| format!("{u:.4},{y:.4},0.5\n")).collect();
+        folder.write(name, format!("{header}\n{rows}"));
+    };
+    write("a.csv", "u,y,z", 300);
+    // Columns of the model's names that hold something else.
+    write("renamed.csv", "valve,level,u", 300);
+    folder.json(&[&["fit", "a.csv", "--out", "m", "--json"], &FIT[..]].concat());
+    let known = folder.json(&["predict", "m", "a.csv", "--start-from", "a.csv", "--json"]);
+    let renamed = ["--input", "valve", "--output", "level", "--json"];
+    let plan = ["predict", "m", "renamed.csv", "--start-from", "renamed.csv"];
+    let found = folder.json(&[&plan[..], &renamed].concat());
+    assert_eq!(found["predictions"][0]["y_hat"], known["predictions"][0]["y_hat"]);
+}
