@@ -6,9 +6,9 @@ use anyhow::anyhow;
 use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split, split_unit};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model, ModelError};
-use intervalid_report::folder::{CONFIG, MODEL, READ};
+use intervalid_report::folder::{CONFIG, MODEL, MODEL_ALL, READ};
 use intervalid_report::{FitReport, Page, fit_page};
-use intervalid_workflow::{RecordRequest, Trained};
+use intervalid_workflow::{RecordRequest, SplitSource, Trained};
 
 use super::fit::ConfigFile;
 use crate::args::{BandName, DataArgs, DataOptions, GlobalArgs, PartName, column_names};
@@ -191,6 +191,24 @@ pub(super) fn columns(option: &str, channels: &[Channel], asked: Option<&[String
     }
 }
 
+/// Says where a part may hold what the model was fitted to.
+fn warn_of_part(model: &Path, request: &RecordRequest, output: &Output) {
+    if model.file_name().is_some_and(|name| name == MODEL_ALL) {
+        output.warning(format_args!(
+            "{}: this model was fitted to all parts of its record: what it does on one of them says little about new data",
+            model.display()
+        ));
+    }
+    if request.split_source != SplitSource::Option {
+        output.warning(format_args!(
+            "{}: neither the model file nor a {CONFIG} beside it knows the split of the fit: the parts are those of {}, and may hold what the model \
+             was fitted to (--split gives the right one)",
+            model.display(),
+            request.fractions
+        ));
+    }
+}
+
 /// Beyond so many lengths of the training part a trend is a guess.
 const FAR: f64 = 1.0;
 
@@ -249,14 +267,18 @@ pub(super) fn simulate_without_last(
     output: &Output,
 ) -> Result<Simulation, Failure> {
     let mut data = data.clone();
+    let file = model_file(path)?;
     if part != PartName::All && data.options.split.is_none() {
         // The parts are those of the fit, as far as its folder tells.
-        let config = model_file(path)?.with_file_name(CONFIG);
+        let config = file.with_file_name(CONFIG);
         if config.is_file() {
             data.options.split = ConfigFile::load(Some(&config))?.split()?;
         }
     }
     let request = of_model(model, &mut data, global)?;
+    if part != PartName::All {
+        warn_of_part(&file, &request, output);
+    }
     let mut dataset = request.load()?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::support::{Folder, record};
+use crate::support::{Folder, csv, plain, record};
 
 const FIT: [&str; 4] = ["--model", "arx", "--lags", "1,0,2"];
 
@@ -153,4 +153,46 @@ fn a_plan_and_its_past_have_the_columns_that_are_asked_for() {
     let plan = ["predict", "m", "renamed.csv", "--start-from", "renamed.csv"];
     let found = folder.json(&[&plan[..], &renamed].concat());
     assert_eq!(found["predictions"][0]["y_hat"], known["predictions"][0]["y_hat"]);
+}
+
+#[test]
+fn a_part_that_the_model_may_have_seen_is_told_of() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    let fit = [
+        "fit",
+        "a.csv",
+        "--split",
+        "0.3,0.1,0.6",
+        "--refit-all",
+        "--out",
+        "m",
+        "--json",
+    ];
+    folder.json(&[&fit[..], &FIT].concat());
+    let of = |name: &str| folder.path().join(name);
+    std::fs::copy(of("m/model.safetensors"), of("alone.safetensors")).expect("copied");
+    for command in ["predict", "evaluate", "analyse"] {
+        let on = |model: &str, more: &[&str]| {
+            let data = if command == "analyse" {
+                &["--data", "a.csv"][..]
+            } else {
+                &["a.csv"]
+            };
+            let (status, text) = code(&folder, &[&[command, model], data, &["--part", "test"], more].concat());
+            assert_eq!(status, 0, "{text}");
+            text
+        };
+        let alone = on("alone.safetensors", &[]);
+        let words = "nor a config.toml beside it knows the split of the fit: the parts are those of 0.6,0.1,0.3";
+        assert!(alone.contains(words), "{alone}");
+        let everything = on("m/model-all.safetensors", &[]);
+        assert!(
+            everything.contains("was fitted to all parts of its record"),
+            "{everything}"
+        );
+        for text in [on("m", &[]), on("alone.safetensors", &["--split", "0.3,0.1,0.6"])] {
+            assert!(!text.contains("warning"), "{text}");
+        }
+    }
 }
