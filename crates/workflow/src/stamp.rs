@@ -1,6 +1,8 @@
 //! Which samples a fit was judged on, so that fits can be compared by what they saw and not by what files are called.
 
-use intervalid_data::{Channel, Dataset, Part, Split};
+use std::collections::BTreeSet;
+
+use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -18,6 +20,9 @@ pub struct RecordStamp {
     pub test: Option<String>,
     /// How many.
     pub test_samples: usize,
+    /// Hash of every experiment that was learnt from, be it in part; earlier versions did not say.
+    #[serde(default)]
+    pub learnt: Vec<String>,
     /// Inputs with their units.
     pub inputs: Vec<Channel>,
     /// Outputs with their units.
@@ -30,15 +35,27 @@ impl RecordStamp {
     /// That of a record and its parts.
     #[must_use]
     pub fn new(dataset: &Dataset, split: &Split) -> Self {
+        let learnt = split.train.segments().iter().chain(split.validation.segments());
+        let learnt: BTreeSet<usize> = learnt.map(|segment| segment.experiment).collect();
         Self {
             data: hash(dataset, &Part::whole(dataset)),
             samples: dataset.samples(),
             test: (!split.test.is_empty()).then(|| hash(dataset, &split.test)),
             test_samples: split.test.samples(),
+            learnt: learnt.into_iter().map(|index| hash_of(dataset, index)).collect(),
             inputs: dataset.inputs().to_vec(),
             outputs: dataset.outputs().to_vec(),
             sample_time: dataset.sample_time(),
         }
+    }
+
+    /// The first experiment of `dataset` that was learnt from, under whatever name.
+    #[must_use]
+    pub fn learnt_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
+        let is_all = self.data == hash(dataset, &Part::whole(dataset));
+        let experiments = dataset.experiments().iter().enumerate();
+        let mut learnt = experiments.filter(|(index, _)| is_all || self.learnt.contains(&hash_of(dataset, *index)));
+        learnt.next().map(|(_, experiment)| experiment)
     }
 
     /// What keeps the numbers of `other` from being compared with those of this record, in words; empty if nothing does.
@@ -83,6 +100,16 @@ fn hash(dataset: &Dataset, part: &Part) -> String {
     let mut hasher = Sha256::new();
     each_sample(dataset, part, |bytes| hasher.update(bytes));
     digits(hasher)
+}
+
+/// That of a whole experiment.
+fn hash_of(dataset: &Dataset, experiment: usize) -> String {
+    let whole = Segment {
+        experiment,
+        start: 0,
+        end: dataset.experiments()[experiment].len(),
+    };
+    hash(dataset, &Part::from_segments(vec![whole]))
 }
 
 fn digits(hasher: Sha256) -> String {

@@ -61,7 +61,7 @@ struct Linear {
 
 /// What the table shows of `metrics.json`.
 #[derive(Deserialize)]
-struct FitRecord {
+pub(super) struct FitRecord {
     dataset: String,
     model: ModelKind,
     strategy: Option<Strategy>,
@@ -71,7 +71,7 @@ struct FitRecord {
     test: Option<TestRecord>,
     /// What it was judged on; earlier versions did not say.
     #[serde(default)]
-    record: Option<RecordStamp>,
+    pub(super) record: Option<RecordStamp>,
 }
 
 /// Metrics of the test part.
@@ -285,7 +285,7 @@ fn led(model: &Model) -> usize {
 }
 
 /// The file as it is, and what the table shows of it.
-fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
+pub(super) fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
     let refused =
         |error: anyhow::Error| Failure::input(error).with_hint("compare takes folders that `intervalid fit` wrote");
     let name = folder.display();

@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+use intervalid_data::Dataset;
 use intervalid_model::{BandQuality, ModelError, ModelKind, Recalibrated, Renewal};
 use intervalid_report::asked;
+use intervalid_report::folder::METRICS;
 use serde::Serialize;
 
+use super::compare::read;
 use super::load::{FAR_INPUTS, model, model_file, recordings};
 use crate::args::{GlobalArgs, RecalibrateArgs};
 use crate::error::Failure;
@@ -33,12 +37,13 @@ struct Report<'a> {
 /// Scales the band by the errors on new recordings and writes the model with the new band.
 pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = model_file(&args.model)?;
-    let sources = args.data.data.iter().map(PathBuf::from).chain([file]);
+    let sources = args.data.data.iter().map(PathBuf::from).chain([file.clone()]);
     let sources: Vec<PathBuf> = sources.collect();
     refuse_replacing("--out", &args.out, sources.iter().map(PathBuf::as_path))?;
     let model = model(&args.model, output)?;
     let out = OutFile::open(&args.out, "--out")?;
     let (dataset, part) = recordings(&model, &args.data, global, output)?;
+    refuse_learnt(&file, &dataset)?;
     let found = output.working("recalibrating", || model.recalibrated(&dataset, &part, args.weight));
     let Recalibrated {
         model: renewed,
@@ -54,6 +59,7 @@ pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) 
     })?;
     out.write(&renewed.to_bytes()?)?;
     let coverage = model.config().coverage;
+    warn_of_shortfall(&after, coverage, renewal.new_effective_samples, output);
     if output.is_json() {
         return output.json(&Report {
             dataset: dataset.name(),
@@ -86,4 +92,35 @@ pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) 
     output.story("Each half of the recordings was judged with the band that the other half asks for.")?;
     output.story(format_args!("Written to {}", args.out.display()))?;
     Ok(())
+}
+
+/// Refuses recordings that the model was fitted to, as far as the folder of its fit tells: its errors there are smaller than elsewhere.
+fn refuse_learnt(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
+    let Some(folder) = model.parent().filter(|folder| folder.join(METRICS).is_file()) else {
+        return Ok(());
+    };
+    let (_, fit) = read(folder)?;
+    match fit.record.and_then(|record| record.learnt_of(dataset)) {
+        None => Ok(()),
+        Some(learnt) => Err(Failure::input(anyhow!(
+            "'{}' holds the samples that the model was fitted to: name another recording",
+            learnt.name()
+        ))
+        .with_hint("errors on what a model has learnt are too small to scale its band by")),
+    }
+}
+
+/// Beyond so many standard errors a share is not what was promised.
+const FAR_BELOW: f64 = 3.0;
+
+/// Says where the new band, each half of the recordings judged by the other, does not hold.
+fn warn_of_shortfall(after: &BandQuality, coverage: f64, samples: f64, output: &Output) {
+    let error = (coverage * (1.0 - coverage) / samples).sqrt();
+    if after.coverage < coverage - FAR_BELOW * error {
+        output.warning(format_args!(
+            "{} of the samples lie inside the new band, promised are {}: on recordings like these it does not hold what it promises",
+            percent(after.coverage),
+            asked(coverage)
+        ));
+    }
 }

@@ -279,6 +279,48 @@ fn a_band_is_recalibrated_and_the_old_model_stays() {
 }
 
 #[test]
+fn a_band_is_not_recalibrated_by_what_the_model_has_learnt() {
+    let folder = fitted();
+    folder.write("copy.csv", csv(600, plain));
+    folder.write("other.csv", later(600..1200, |_, y| y + 0.05));
+    let several = [
+        "fit",
+        "train.csv",
+        "other.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "1,1,1",
+        "--out",
+        "several",
+    ];
+    assert!(folder.run(&several).status.success());
+    for (model, data) in [
+        ("fit", &["copy.csv"][..]),
+        ("fit/model.safetensors", &["other.csv", "copy.csv"]),
+        ("several", &["copy.csv"]),
+    ] {
+        let text = folder.transcript(&[&["recalibrate", model], data, &["--out", "x.safetensors"]].concat());
+        let words = "'copy' holds the samples that the model was fitted to";
+        assert!(text.contains("exit code: 2") && text.contains(words), "{text}");
+        assert!(!folder.path().join("x.safetensors").exists());
+    }
+    let other = folder.transcript(&["recalibrate", "fit", "other.csv", "--out", "y.safetensors"]);
+    assert!(other.contains("exit code: 0") && !other.contains("warning"), "{other}");
+    // Errors that change from one half to the other.
+    let wild = |k: usize, y: f64| match k {
+        ..900 => y,
+        _ => y + if k % 2 == 0 { 1.0 } else { -1.0 },
+    };
+    folder.write("wild.csv", later(600..1200, wild));
+    let wild = folder.transcript(&["recalibrate", "fit", "wild.csv", "--out", "z.safetensors"]);
+    assert!(
+        wild.contains("exit code: 0") && wild.contains("it does not hold what it promises"),
+        "{wild}"
+    );
+}
+
+#[test]
 fn a_card_says_what_is_known_and_what_is_not() {
     let folder = fitted();
     let card = folder.json(&["card", "fit", "--data-licence", "CC BY 4.0", "--json"]);

@@ -36,6 +36,7 @@ const RECORD: Shape = Object(&[
     ("samples", Count),
     ("test", Maybe(&Text)),
     ("test_samples", Count),
+    ("learnt", List(&Text)),
     ("inputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("outputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("sample_time", Maybe(&Number)),
@@ -650,7 +651,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         FIT,
     ),
     (
-        &["recalibrate", "linear", "hair-dryer", "--out", "renewed.safetensors"],
+        &["recalibrate", "linear", "changed.csv", "--out", "renewed.safetensors"],
         Object(&[
             ("dataset", Text),
             ("model", Text),
