@@ -232,6 +232,38 @@ pub(super) fn warn_of_trend(model: &Model, dataset: &Dataset, output: &Output) {
     }
 }
 
+/// Names that a message shows.
+const SHOWN: usize = 5;
+
+/// Says which stretches are left out since they are too short for the model to start.
+fn warn_of_short(dataset: &Dataset, part: &Part, bands: &[Band], output: &Output) {
+    let is_run = |segment: &Segment| {
+        let mut own = bands.iter().filter(|band| band.experiment == segment.experiment);
+        own.any(|band| (segment.start..segment.end).contains(&band.first))
+    };
+    let short: Vec<String> = part
+        .segments()
+        .iter()
+        .filter(|segment| !is_run(segment))
+        .map(|segment| {
+            let name = dataset.experiments()[segment.experiment].name();
+            format!("'{name}' ({})", count(segment.len(), "sample"))
+        })
+        .collect();
+    if short.is_empty() {
+        return;
+    }
+    let more = match short.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    output.warning(format_args!(
+        "{}: left out, too short for the model to start: {}{more}",
+        dataset.name(),
+        short[..short.len().min(SHOWN)].join(", ")
+    ));
+}
+
 /// Says where much of a record is unlike anything the model was fitted on.
 pub(super) fn warn_of_extrapolation(dataset: &Dataset, extrapolated: Option<&[Vec<bool>]>, output: &Output) {
     let flags = extrapolated.unwrap_or_default().concat();
@@ -313,6 +345,7 @@ pub(super) fn simulate_without_last(
         count(part.segments().len(), "piece"),
     ));
     let bands = run(model, &dataset, &part, horizon)?;
+    warn_of_short(&dataset, &part, &bands, output);
     Ok(Simulation {
         extrapolated: model.extrapolated(&dataset, &bands)?,
         dataset,

@@ -196,3 +196,23 @@ fn a_part_that_the_model_may_have_seen_is_told_of() {
         }
     }
 }
+
+#[test]
+fn recordings_too_short_to_start_are_named() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    folder.write("brief.csv", csv(2, plain));
+    folder.json(&[&["fit", "a.csv", "--out", "m", "--json"], &FIT[..]].concat());
+    for command in [
+        &["predict", "m"][..],
+        &["predict", "m", "--horizon", "2"],
+        &["monitor", "m"],
+        &["evaluate", "m"],
+    ] {
+        let (status, text) = code(&folder, &[command, &["a.csv", "brief.csv"]].concat());
+        let words = "warning: a: left out, too short for the model to start: 'brief' (2 samples)";
+        assert!(status == 0 && text.contains(words), "{text}");
+        let (status, text) = code(&folder, &[command, &["a.csv"]].concat());
+        assert!(status == 0 && !text.contains("left out"), "{text}");
+    }
+}
