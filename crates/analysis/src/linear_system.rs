@@ -157,7 +157,14 @@ pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Result<Vec<Z>> {
     if matrix.is_empty() {
         return Ok(Vec::new());
     }
-    let schur = Schur::try_new(matrix.clone(), f64::EPSILON, SCHUR_ITERATIONS).ok_or(AnalysisError::Eigenvalues)?;
+    let schur = |matrix: DMatrix<f64>| Schur::try_new(matrix, f64::EPSILON, SCHUR_ITERATIONS);
+    // It does not end on some companion matrices either. In reverse order of states, or transposed, a matrix has the same eigenvalues.
+    let last = matrix.nrows() - 1;
+    let reversed = || DMatrix::from_fn(last + 1, last + 1, |row, column| matrix[(last - row, last - column)]);
+    let schur = schur(matrix.clone())
+        .or_else(|| schur(reversed()))
+        .or_else(|| schur(matrix.transpose()))
+        .ok_or(AnalysisError::Eigenvalues)?;
     let mut values: Vec<Z> = schur.complex_eigenvalues().iter().copied().collect();
     values.sort_by(|a, b| b.norm().total_cmp(&a.norm()).then(b.im.total_cmp(&a.im)));
     Ok(values)
@@ -231,6 +238,40 @@ mod tests {
             b: vec![input(0.0), input(1.0), input(0.5)],
             c: DMatrix::from_row_slice(1, 2, &[1.5, -0.7]),
             d: [0.0, 1.0, 0.5].map(|value| DMatrix::from_element(1, 1, value)).to_vec(),
+        }
+    }
+
+    /// An ARX model of three outputs and five inputs in the past, on which the iteration does not end.
+    #[test]
+    fn eigenvalues_of_a_companion_matrix_are_found() {
+        let first = [
+            0.965_780_675_411_224_4,
+            -0.047_469_742_596_149_445,
+            -0.086_816_765_367_984_77,
+            0.0,
+            0.0,
+            0.118_873_074_650_764_47,
+            0.111_609_138_548_374_18,
+            0.037_059_478_461_742_4,
+            0.009_859_674_610_197_544,
+            0.000_875_211_146_194_487_8,
+        ];
+        let matrix = DMatrix::from_fn(10, 10, |row, column| match row {
+            0 => first[column],
+            3 => 0.0,
+            _ => f64::from(u8::from(row == column + 1)),
+        });
+        assert!(Schur::try_new(matrix.clone(), f64::EPSILON, SCHUR_ITERATIONS).is_none());
+        for matrix in [matrix.transpose(), matrix] {
+            let found = eigenvalues(&matrix).expect("eigenvalues");
+            // Those of z³ - 0.966 z² + 0.047 z + 0.087, and the delays of inputs.
+            let characteristic = |z: Z| z.powu(3) - first[0] * z.powu(2) - first[1] * z - first[2];
+            assert_eq!(found.len(), 10);
+            assert!(
+                found[..3].iter().all(|z| characteristic(*z).norm() < 1e-12),
+                "{found:?}"
+            );
+            assert!(found[3..].iter().all(|z| z.norm() < 0.02), "{found:?}");
         }
     }
 
