@@ -281,3 +281,44 @@ fn json_keeps_standard_output_clean_on_failure() {
     refused(&folder, &["data", "show", "absent.csv", "--json"]);
     refused(&folder, &["data", "show", "hair-dryer", "--split", "1", "--json"]);
 }
+
+#[test]
+fn settings_of_networks_do_not_go_with_a_linear_model() {
+    let folder = Folder::new();
+    for (option, name) in [
+        (["--strategy", "joint"], "strategy"),
+        (["--margin", "abs"], "margin"),
+        (["--hidden", "9"], "hidden"),
+        (["--epochs", "3"], "epochs"),
+        (["--batch", "8"], "batch"),
+        (["--lr", "0.01"], "learning_rate"),
+        (["--states", "3"], "states"),
+    ] {
+        let text =
+            folder.transcript(&[&["fit", "hair-dryer", "--model", "arx", "--print-config"], &option[..]].concat());
+        let words = format!("{name} says how a network is trained, and arx is none");
+        assert!(text.contains("exit code: 2") && text.contains(&words), "{text}");
+    }
+    // What says how a linear model is fitted does, and so does the file that a fit wrote.
+    let config = folder.run(&[
+        "fit",
+        "hair-dryer",
+        "--model",
+        "arx",
+        "--preset",
+        "paper",
+        "--print-config",
+    ]);
+    assert!(config.status.success());
+    folder.write("paper.toml", config.stdout);
+    folder.write("lags.toml", "lag_search = true\n");
+    for more in [
+        &["--lags", "1,0,2"][..],
+        &["--calibrate"],
+        &["--config", "lags.toml"],
+        &["--config", "paper.toml"],
+    ] {
+        let text = folder.transcript(&[&["fit", "hair-dryer", "--model", "arx", "--print-config"], more].concat());
+        assert!(text.contains("exit code: 0"), "{text}");
+    }
+}

@@ -5,7 +5,8 @@ mod parts;
 
 use intervalid_data::{InitialState, Lags};
 use intervalid_model::{
-    Feedback, FitConfig, GradNormOptimiser, MarginActivation, ModelKind, Precision, QuantileLevel, Schedule, Strategy,
+    Feedback, FitConfig, GradNormOptimiser, MarginActivation, Method, ModelKind, Precision, QuantileLevel, Schedule,
+    Strategy,
 };
 use intervalid_search::SearchConfig;
 use serde::Deserialize;
@@ -125,6 +126,9 @@ const OF_A_SHAPE: [&str; 2] = ["states", "hidden"];
 /// Settings of one network that are no mistake beside a search, which does the same anyway.
 const OF_BOTH: [&str; 1] = ["calibrate"];
 
+/// Settings of one model that mean something to a linear one, too.
+const OF_A_LINEAR_ONE: [&str; 1] = ["lag_search"];
+
 /// Other names of settings.
 const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
 
@@ -218,6 +222,14 @@ impl Settings {
         let is_of_a_shape = |name: &&str| self.is_state_space() && OF_A_SHAPE.contains(name);
         self.given()
             .find(|name| !OF_A_SEARCH.contains(name) && !OF_BOTH.contains(name) && !is_of_a_shape(name))
+    }
+
+    /// The first setting that means nothing to the linear model which is asked for, and that model.
+    pub(crate) fn not_for_linear(&self) -> Option<(&'static str, ModelKind)> {
+        let model = self.model.filter(|model| model.method() == Method::Linear)?;
+        let mut given = self.given();
+        let key = given.find(|name| ![&OF_A_SEARCH[..], &OF_BOTH, &OF_A_LINEAR_ONE].concat().contains(name))?;
+        Some((key, model))
     }
 
     /// Whether a state-space model is asked for: nothing else has states.
