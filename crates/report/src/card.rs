@@ -1,13 +1,16 @@
 //! A model card: what a model is, where it comes from, what is known of its errors, and where it ends.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use intervalid_data::Channel;
 use intervalid_model::{Method, Model, ModelError, SAMPLE_LIMIT};
+use intervalid_workflow::Preset;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::folder::MODEL_ALL;
 use crate::page::{Content, Page};
 use crate::text::{asked, percent, significant};
 
@@ -288,14 +291,36 @@ fn of_protocol(source: &CardSource<'_>, known: &mut Known) -> CardSection {
         .and_then(Value::as_f64);
     rows.push(known.row("seconds of training", seconds.map(|seconds| significant(seconds, 3))));
     CardSection {
-        words: vec![
-            "Fitted to the training part; choices were made on the validation part; the test part was looked at once, at the end. All figures \
-             are of free runs: the model knows the start of a run and the inputs, no measured output after that."
-                .to_owned(),
-        ],
+        words: vec![protocol_in_words(source)],
         rows,
         ..section("Protocol")
     }
+}
+
+/// Which parts it was fitted to and judged by, as far as its fit and the name of its file tell.
+fn protocol_in_words(source: &CardSource<'_>) -> String {
+    if Path::new(source.file).file_name() == Some(MODEL_ALL.as_ref()) {
+        return "Fitted to all parts of its record, the test part included: none is left to judge it by.".to_owned();
+    }
+    let at = |key: &str| source.metrics.and_then(|metrics| metrics.get(key));
+    let Some(preset) = at("preset").and_then(Value::as_str) else {
+        return "Nothing is known of which samples it was fitted to and judged by.".to_owned();
+    };
+    let fitted = if preset == Preset::Auto.name() {
+        "Chosen by a search on the training and validation parts, by free runs over samples that a candidate had not seen, and fitted to both \
+         parts: figures on the validation part are better than those to expect."
+    } else if source.model.config().training.train_on_validation {
+        "Fitted to the training and validation parts: figures on the validation part are better than those to expect."
+    } else {
+        "Fitted to the training part; choices were made on the validation part."
+    };
+    let tested = match at("test") {
+        None | Some(Value::Null) => "There was no test part.",
+        Some(_) => "The test part was looked at once, at the end.",
+    };
+    format!(
+        "{fitted} {tested} All figures are of free runs: the model knows the start of a run and the inputs, no measured output after that."
+    )
 }
 
 fn of_figures(source: &CardSource<'_>, known: &mut Known) -> CardSection {

@@ -365,6 +365,35 @@ fn a_card_says_what_is_known_and_what_is_not() {
 }
 
 #[test]
+fn a_card_tells_the_protocol_of_its_model() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(300, plain));
+    let arx = ["fit", "train.csv", "--model", "arx", "--lags", "1,1,1", "--json"];
+    folder.json(&[&arx[..], &["--refit-all", "--out", "searched"]].concat());
+    folder.json(&[&arx[..], &["--preset", "paper", "--out", "one"]].concat());
+    fs::copy(
+        folder.path().join("one/model.safetensors"),
+        folder.path().join("alone.safetensors"),
+    )
+    .expect("copied");
+    for (model, words) in [
+        ("searched", "Chosen by a search on the training and validation parts"),
+        (
+            "searched/model-all.safetensors",
+            "Fitted to all parts of its record, the test part included",
+        ),
+        (
+            "one",
+            "Fitted to the training part; choices were made on the validation part. The test part was looked at once",
+        ),
+        ("alone.safetensors", "Nothing is known of which samples"),
+    ] {
+        let text = folder.transcript(&["card", model]);
+        assert!(text.contains("exit code: 0") && text.contains(words), "{model}: {text}");
+    }
+}
+
+#[test]
 fn an_online_band_goes_on_between_calls() {
     let folder = fitted();
     folder.write("a.csv", later(600..800, |_, y| y + 0.1));
