@@ -412,11 +412,7 @@ impl Dataset {
 
     /// Where a channel of this name is, inputs counted before outputs; a name may be written as the file has it, too.
     pub(crate) fn channel_index(&self, name: &str) -> Result<usize, DataError> {
-        let short = split_unit(name).0;
-        let found = self
-            .channels()
-            .position(|channel| channel.name == name || channel.name == short);
-        found.ok_or_else(|| self.no_channel(name))
+        channel_index(&self.inputs, &self.outputs, name)
     }
 
     pub(crate) fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
@@ -442,20 +438,10 @@ impl Dataset {
             let mut found = channels.filter(|channel| channel.name == *name || channel.name == short);
             match found.next() {
                 Some(channel) => channel.unit = Some(unit.clone()),
-                None => return Err(self.no_channel(name)),
+                None => return Err(no_channel(&self.inputs, &self.outputs, name)),
             }
         }
         Ok(self)
-    }
-
-    fn no_channel(&self, name: &str) -> DataError {
-        let channels = self.inputs.iter().chain(&self.outputs);
-        let known: Vec<String> = channels.map(|channel| channel.name.clone()).collect();
-        DataError::NoChannel {
-            name: name.to_owned(),
-            closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
-            known,
-        }
     }
 
     /// The same data with units, given in channel order; missing entries leave a channel as it is.
@@ -510,6 +496,24 @@ fn check_experiment(experiment: &Experiment, inputs: &[Channel], outputs: &[Chan
         }
     }
     Ok(())
+}
+
+/// Where a channel of this name is, inputs counted before outputs; a name may be written as the file has it, too.
+pub(crate) fn channel_index(inputs: &[Channel], outputs: &[Channel], name: &str) -> Result<usize, DataError> {
+    let short = split_unit(name).0;
+    let mut channels = inputs.iter().chain(outputs);
+    let found = channels.position(|channel| channel.name == name || channel.name == short);
+    found.ok_or_else(|| no_channel(inputs, outputs, name))
+}
+
+fn no_channel(inputs: &[Channel], outputs: &[Channel], name: &str) -> DataError {
+    let channels = inputs.iter().chain(outputs);
+    let known: Vec<String> = channels.map(|channel| channel.name.clone()).collect();
+    DataError::NoChannel {
+        name: name.to_owned(),
+        closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
+        known,
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::dataset::{Channel, Dataset};
 use crate::error::DataError;
+use crate::prepare::Clipping;
 use crate::read::{ReadOptions, TimedTable, timed_experiments};
 
 /// Makes experiments of tables with a time per row, by the rules that a time column of a file is read with: uneven sampling is an
@@ -19,11 +20,25 @@ pub fn from_timed_tables(
     let mut experiments = Vec::new();
     let mut warnings = Vec::new();
     let mut sample_time = options.sample_time;
+    let mut clipping = match options.resample {
+        Some(_) => Some(Clipping::new(&options.prepare, &inputs, &outputs)?),
+        None => None,
+    };
     for table in tables {
-        let pieces = timed_experiments(table, name, inputs.len(), options, &mut sample_time)?;
+        let pieces = timed_experiments(
+            table,
+            name,
+            inputs.len(),
+            (options, clipping.as_mut()),
+            &mut sample_time,
+        )?;
         experiments.extend(pieces.0);
         warnings.extend(pieces.1);
     }
     let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
-    options.prepare.apply(dataset.with_warnings(warnings))
+    let dataset = dataset.with_warnings(warnings);
+    match clipping {
+        Some(clipping) => options.prepare.apply_to_clipped(dataset, clipping),
+        None => options.prepare.apply(dataset),
+    }
 }

@@ -12,6 +12,7 @@ mod trend;
 
 pub(crate) use fill::{Filled, fill_gaps};
 pub use preparation::{ClipSpikes, Preparation};
+pub(crate) use preparation::{Clipping, spike_marks};
 pub use trend::{Line, Trend};
 
 #[cfg(doc)]

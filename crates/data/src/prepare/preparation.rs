@@ -6,14 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{clip, decimate};
-use crate::dataset::{Dataset, Experiment};
+use crate::dataset::{Channel, Dataset, Experiment, channel_index};
 use crate::error::DataError;
 use crate::spot::{Mark, SpotKind};
 use crate::warning::Warning;
 
 /// What is done to a recording before anything else; nothing by default.
 ///
-/// Gaps are filled while a file is read, before it is resampled; then spikes are clipped, then samples are thinned out.
+/// Gaps are filled and spikes are clipped, then a record is resampled where that is asked for, then samples are thinned out.
 ///
 /// ```
 /// use intervalid_data::{Preparation, ReadOptions, load};
@@ -74,16 +74,15 @@ impl ClipSpikes {
         }
     }
 
-    /// The limit of every channel of `dataset`, inputs before outputs.
-    fn per_channel(&self, dataset: &Dataset) -> Result<Vec<Option<f64>>, DataError> {
-        let (inputs, outputs) = (dataset.inputs().len(), dataset.outputs().len());
-        let mut limits = vec![None; inputs + outputs];
+    /// The limit of every channel, inputs before outputs.
+    fn per_channel(&self, inputs: &[Channel], outputs: &[Channel]) -> Result<Vec<Option<f64>>, DataError> {
+        let mut limits = vec![None; inputs.len() + outputs.len()];
         match self {
             Self::None => {}
-            Self::Outputs(limit) => limits[inputs..].fill(Some(*limit)),
+            Self::Outputs(limit) => limits[inputs.len()..].fill(Some(*limit)),
             Self::Named(names) => {
                 for (name, limit) in names {
-                    limits[dataset.channel_index(name)?] = Some(*limit);
+                    limits[channel_index(inputs, outputs, name)?] = Some(*limit);
                 }
             }
             Self::Channels(given) if given.len() == limits.len() => limits.clone_from(given),
@@ -235,33 +234,32 @@ impl Preparation {
     /// # Errors
     /// If a setting is out of range, there is no channel of a name, or the record is prepared already.
     pub fn apply(&self, dataset: Dataset) -> Result<Dataset, DataError> {
-        self.check()?;
+        let mut clipping = Clipping::new(self, dataset.inputs(), dataset.outputs())?;
         if !dataset.preparation().is_none() {
             return Err(DataError::PreparedTwice);
         }
-        let limits = self.clip_spikes.per_channel(&dataset)?;
-        let mut warnings = dataset.warnings().to_vec();
         let mut experiments: Vec<Experiment> = dataset.experiments().to_vec();
-        let channels: Vec<String> = dataset.channels().map(|channel| channel.name.clone()).collect();
-        for (index, limit) in limits.iter().enumerate() {
-            let Some(limit) = limit else { continue };
-            let mut count = 0;
-            let mut shown = Vec::new();
+        for channel in 0..clipping.limits.len() {
             for experiment in &mut experiments {
-                let spikes = clip::clip(experiment.column_mut(index), *limit);
-                count += spikes.len();
-                experiment.add_marks(marks(&spikes, index));
-                for sample in spikes.into_iter().take(SHOWN.saturating_sub(shown.len())) {
-                    shown.push(experiment.place(sample));
-                }
+                let spikes = clipping.clip(channel, experiment.column_mut(channel));
+                clipping.note(channel, &spikes, |sample| experiment.place(sample));
+                experiment.add_marks(spike_marks(&spikes, channel));
             }
-            warnings.push(Warning::SpikesClipped {
-                channel: channels[index].clone(),
-                limit: *limit,
-                count,
-                shown,
-            });
         }
+        self.after_clipping(dataset, experiments, clipping)
+    }
+
+    /// What is left to do to the experiments of a record whose spikes are clipped.
+    fn after_clipping(
+        &self,
+        dataset: Dataset,
+        mut experiments: Vec<Experiment>,
+        clipping: Clipping,
+    ) -> Result<Dataset, DataError> {
+        let channels = dataset.channels().map(|channel| channel.name.as_str());
+        let told = clipping.warnings(channels);
+        let mut warnings = dataset.warnings().to_vec();
+        warnings.extend(told);
         let mut sample_time = dataset.sample_time();
         if let Some(factor) = self.decimate {
             let before = dataset.samples();
@@ -279,7 +277,7 @@ impl Preparation {
         }
         let clip_spikes = match self.clip_spikes.is_none() {
             true => ClipSpikes::None,
-            false => ClipSpikes::Channels(limits),
+            false => ClipSpikes::Channels(clipping.limits),
         };
         let done = Self {
             clip_spikes,
@@ -289,6 +287,15 @@ impl Preparation {
             .with_experiments(sample_time, experiments)?
             .with_warnings(warnings)
             .with_preparation(done))
+    }
+
+    /// The prepared record, where its spikes were clipped while it was read.
+    ///
+    /// # Errors
+    /// Those of a record with other experiments.
+    pub(crate) fn apply_to_clipped(&self, dataset: Dataset, clipping: Clipping) -> Result<Dataset, DataError> {
+        let experiments = dataset.experiments().to_vec();
+        self.after_clipping(dataset, experiments, clipping)
     }
 
     /// What it does, a sentence each, with the names of the channels.
@@ -332,8 +339,57 @@ impl Preparation {
     }
 }
 
+/// Which channels lose their spikes, and those that were found.
+#[derive(Clone, Debug)]
+pub(crate) struct Clipping {
+    /// Inputs before outputs.
+    limits: Vec<Option<f64>>,
+    /// How many of each channel, and where the first ones were.
+    found: Vec<(usize, Vec<String>)>,
+}
+
+impl Clipping {
+    /// What a preparation asks for, before anything is found.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or there is no channel of a name.
+    pub(crate) fn new(prepare: &Preparation, inputs: &[Channel], outputs: &[Channel]) -> Result<Self, DataError> {
+        prepare.check()?;
+        let limits = prepare.clip_spikes.per_channel(inputs, outputs)?;
+        let found = vec![(0, Vec::new()); limits.len()];
+        Ok(Self { limits, found })
+    }
+
+    /// Clips the spikes of consecutive samples of a channel and says which they were.
+    pub(crate) fn clip(&self, channel: usize, column: &mut [f64]) -> Vec<usize> {
+        self.limits[channel].map_or_else(Vec::new, |limit| clip::clip(column, limit))
+    }
+
+    /// Counts spikes of a channel; `place` says where one is.
+    pub(crate) fn note(&mut self, channel: usize, spikes: &[usize], place: impl Fn(usize) -> String) {
+        let (count, shown) = &mut self.found[channel];
+        *count += spikes.len();
+        let left = SHOWN.saturating_sub(shown.len());
+        shown.extend(spikes.iter().take(left).map(|spike| place(*spike)));
+    }
+
+    /// What was found in each channel that was looked at.
+    fn warnings<'a>(&self, channels: impl Iterator<Item = &'a str>) -> Vec<Warning> {
+        let all = channels.zip(&self.limits).zip(&self.found);
+        let told = all.filter_map(|((channel, limit), (count, shown))| {
+            Some(Warning::SpikesClipped {
+                channel: channel.to_owned(),
+                limit: (*limit)?,
+                count: *count,
+                shown: shown.clone(),
+            })
+        });
+        told.collect()
+    }
+}
+
 /// Spikes as an experiment remembers them; neighbours are one.
-fn marks(spikes: &[usize], channel: usize) -> impl Iterator<Item = Mark> + use<'_> {
+pub(crate) fn spike_marks(spikes: &[usize], channel: usize) -> impl Iterator<Item = Mark> + use<'_> {
     spikes.chunk_by(|a, b| a + 1 == *b).map(move |run| Mark {
         kind: SpotKind::SpikeClipped,
         channel: Some(channel),

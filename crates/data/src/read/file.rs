@@ -9,6 +9,7 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::dataset::{Channel, ChannelKind, Dataset, Experiment};
 use crate::error::{DataError, FileProblem};
+use crate::prepare::Clipping;
 use crate::read::arrays::read_table;
 use crate::read::columns::Selection;
 use crate::read::header::Header;
@@ -80,6 +81,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     let mut warnings = Vec::new();
     let mut agreed: Option<(String, String, [Vec<Channel>; 2])> = None;
     let mut sample_time = options.sample_time;
+    let mut clipping: Option<Clipping> = None;
     for source in &sources {
         let (file, stem) = source.names();
         let (header, selection, mut table) = read_source(source, &file, options)?;
@@ -95,7 +97,11 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         let column = table.time.as_ref().map(|time| time.name.clone()).unwrap_or_default();
         let names: Vec<&str> = selection.channels().map(|index| header.full[index].as_str()).collect();
         table.fill(&file, &names, options)?;
-        let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), options)?;
+        if options.resample.is_some() && clipping.is_none() {
+            clipping = Some(Clipping::new(&options.prepare, &channels[0], &channels[1])?);
+        }
+        let reading = (options, clipping.as_mut());
+        let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), reading)?;
         pieces.agree(&file, &column, &mut sample_time)?;
         experiments.extend(pieces.experiments);
         warnings.extend(pieces.warnings);
@@ -107,7 +113,10 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     warnings.extend(repeated(&experiments));
     let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
     let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
-    options.prepare.apply(dataset)
+    match clipping {
+        Some(clipping) => options.prepare.apply_to_clipped(dataset, clipping),
+        None => options.prepare.apply(dataset),
+    }
 }
 
 /// Shorter experiments may well be equal by chance.

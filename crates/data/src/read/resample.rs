@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use crate::error::{DataError, FileProblem};
+use crate::prepare::{Clipping, spike_marks};
 use crate::read::limit::MOST_VALUES;
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::sampling::{BRIDGE, GAP, TimeColumn, significant};
+use crate::spot::Mark;
 use crate::time::TimeAxis;
 use crate::warning::Warning;
 
@@ -41,22 +43,28 @@ impl Tally {
     }
 }
 
-/// A stretch on its new grid: its times, and its columns in the order of the table's.
-type Resampled = (Option<TimeAxis>, Vec<Vec<f64>>);
+/// A stretch on its new grid.
+pub(super) struct Resampled {
+    pub(super) time: Option<TimeAxis>,
+    /// In the order of the table's.
+    pub(super) columns: Vec<Vec<f64>>,
+    /// Where spikes were clipped.
+    pub(super) marks: Vec<Mark>,
+}
 
 /// Puts the complete rows of each run on a grid of `step` seconds that starts at the first of them; stretches by run.
 ///
 /// Between two rows a value is interpolated linearly; where the step is at least one and a half usual ones, it is the mean of the
 /// rows within half a step. One usual step for the whole file: all its runs together tell what it is. Rows with a missing value are
 /// left out, and so are rows whose time was there already. An interval of more than three steps, old or new, is not bridged: a new
-/// stretch starts after it, if the policy allows.
+/// stretch starts after it, if the policy allows. Spikes are clipped first: a mean would spread them over its neighbours.
 pub(super) fn resample(
     file: &str,
     time: &TimeColumn,
     columns: &[Vec<f64>],
     runs: &[(String, Range<usize>)],
     position: impl Fn(usize) -> Position,
-    (step, options): (f64, &ReadOptions),
+    (step, clipping, options): (f64, &mut Clipping, &ReadOptions),
 ) -> Result<(Vec<Vec<Resampled>>, Tally), DataError> {
     let is_complete = |row: &usize| !time.seconds[*row].is_nan() && columns.iter().all(|column| !column[*row].is_nan());
     let kept: Vec<Vec<usize>> = runs
@@ -89,8 +97,15 @@ pub(super) fn resample(
         let start = times[0];
         let samples = points(times[times.len() - 1] - start, step) as usize;
         tally.samples += samples;
-        let values = |column: &Vec<f64>| {
-            let known: Vec<f64> = stretch.iter().map(|row| column[*row]).collect();
+        let mut marks = Vec::new();
+        let mut values = |(channel, column): (usize, &Vec<f64>)| {
+            let mut known: Vec<f64> = stretch.iter().map(|row| column[*row]).collect();
+            let spikes = clipping.clip(channel, &mut known);
+            clipping.note(channel, &spikes, |spike| position(stretch[spike]).to_string());
+            let near = |spike: &usize| (((times[*spike] - start) / step).round() as usize).min(samples - 1);
+            let mut spikes: Vec<usize> = spikes.iter().map(near).collect();
+            spikes.dedup();
+            marks.extend(spike_marks(&spikes, channel));
             (0..samples)
                 .scan(0, |near, sample| {
                     let at = start + sample as f64 * step;
@@ -101,7 +116,12 @@ pub(super) fn resample(
                 })
                 .collect()
         };
-        (time.axis(stretch[0], step), columns.iter().map(values).collect())
+        let columns = columns.iter().enumerate().map(&mut values).collect();
+        Resampled {
+            time: time.axis(stretch[0], step),
+            columns,
+            marks,
+        }
     };
     let resampled = cut.iter().map(|run| run.iter().map(&mut on_grid).collect()).collect();
     Ok((resampled, tally))

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::dataset::Experiment;
 use crate::error::{DataError, FileProblem};
-use crate::prepare::{Filled, fill_gaps};
+use crate::prepare::{Clipping, Filled, fill_gaps};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::resample::resample;
 use crate::read::sampling::{Even, Stretch, TimeColumn, even_stretches};
@@ -108,7 +108,7 @@ pub(crate) fn timed_experiments(
     table: TimedTable,
     source: &str,
     inputs: usize,
-    options: &ReadOptions,
+    (options, clipping): (&ReadOptions, Option<&mut Clipping>),
     sample_time: &mut Option<f64>,
 ) -> Result<(Vec<Experiment>, Vec<Warning>), DataError> {
     for column in &table.columns {
@@ -137,7 +137,7 @@ pub(crate) fn timed_experiments(
     };
     let names = vec![table.name.as_str(); rows.columns.len()];
     rows.fill(source, &names, options)?;
-    let pieces = rows.into_experiments(source, &table.name, inputs, options)?;
+    let pieces = rows.into_experiments(source, &table.name, inputs, (options, clipping))?;
     pieces.agree(source, "index", sample_time)?;
     Ok((pieces.experiments, pieces.warnings))
 }
@@ -173,21 +173,21 @@ pub(super) struct Pieces {
 }
 
 impl Table {
-    /// Cuts at label changes and gaps, and resamples where that is asked for. Columns move where nothing is cut; otherwise one
+    /// Cuts at label changes and gaps, and resamples where that is asked for, clipping spikes first. Columns move where nothing is cut; otherwise one
     /// column at a time is copied.
     pub(super) fn into_experiments(
         self,
         file: &str,
         stem: &str,
         inputs: usize,
-        options: &ReadOptions,
+        (options, clipping): (&ReadOptions, Option<&mut Clipping>),
     ) -> Result<Pieces, DataError> {
         if self.rows() == 0 {
             return Err(FileProblem::NoRows.of(file));
         }
         let runs = self.runs(stem);
-        match options.resample {
-            Some(step) => self.resampled(file, runs, inputs, (step, options)),
+        match options.resample.zip(clipping) {
+            Some((step, clipping)) => self.resampled(file, runs, inputs, (step, clipping, options)),
             None => self.cut(file, runs, inputs, options.missing),
         }
     }
@@ -333,7 +333,7 @@ impl Table {
         file: &str,
         runs: Vec<(String, Range<usize>)>,
         inputs: usize,
-        (step, options): (f64, &ReadOptions),
+        (step, clipping, options): (f64, &mut Clipping, &ReadOptions),
     ) -> Result<Pieces, DataError> {
         if !(step.is_finite() && step > 0.0) {
             return Err(DataError::ResampleStep { found: step });
@@ -343,13 +343,14 @@ impl Table {
             return Err(FileProblem::ResampleWithoutTime { available }.of(file));
         };
         let position = Self::position(self.first_row);
-        let (stretches, tally) = resample(file, time, &self.columns, &runs, position, (step, options))?;
+        let (stretches, tally) = resample(file, time, &self.columns, &runs, position, (step, clipping, options))?;
         let mut experiments = Vec::new();
         for ((name, _), stretches) in runs.iter().zip(stretches) {
-            for (piece, (axis, mut columns)) in numbered(name, stretches) {
-                let outputs = columns.split_off(inputs);
-                let experiment = Experiment::new(&*piece.name, columns, outputs).with_time(axis);
-                experiments.push(experiment.with_marks(piece.gap().into_iter().collect()));
+            for (piece, mut stretch) in numbered(name, stretches) {
+                let outputs = stretch.columns.split_off(inputs);
+                let experiment = Experiment::new(&*piece.name, stretch.columns, outputs).with_time(stretch.time);
+                let marks = piece.gap().into_iter().chain(stretch.marks);
+                experiments.push(experiment.with_marks(marks.collect()));
             }
         }
         if experiments.is_empty() {

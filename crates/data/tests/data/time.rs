@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use intervalid_data::{Dataset, MissingPolicy, Position, ReadOptions, read};
+use intervalid_data::{ClipSpikes, Dataset, MissingPolicy, Position, Preparation, ReadOptions, SpotKind, read, spots};
 
 fn parse(text: &str, options: &ReadOptions) -> Result<Dataset, String> {
     let folder = tempfile::tempdir().expect("temporary folder");
@@ -307,4 +307,49 @@ fn times_of_the_far_future_are_doubted() {
     let named = record(&since_1970).replacen("time", "time [ms]", 1);
     let dataset = parse(&named, &ReadOptions::default()).expect("reads");
     assert_eq!((dataset.sample_time(), dataset.warnings().len()), (Some(0.1), 0));
+}
+
+/// A mean over a spike is no spike any more: it is clipped among the rows of the file.
+#[test]
+fn spikes_are_clipped_before_samples_are_resampled() {
+    let prepare = Preparation {
+        clip_spikes: ClipSpikes::Outputs(6.0),
+        ..Preparation::default()
+    };
+    let y = |k: u32| (f64::from(k) * 0.3).sin();
+    let text = |spike: Option<u32>| {
+        let rows = (0..80).map(|k| format!("{k},1,{}\n", if spike == Some(k) { 100.0 } else { y(k) }));
+        format!("time,u,y\n{}", rows.collect::<String>())
+    };
+    for step in [0.4, 4.0] {
+        let options = ReadOptions {
+            prepare: prepare.clone(),
+            ..resample(step)
+        };
+        let clean = parse(&text(None), &resample(step)).expect("reads");
+        let clipped = parse(&text(Some(41)), &options).expect("reads");
+        let pairs = clean.experiments()[0]
+            .output(0)
+            .iter()
+            .zip(clipped.experiments()[0].output(0));
+        for (clean, clipped) in pairs {
+            assert!((clean - clipped).abs() < 1.0, "{step}: {clipped}, not {clean}");
+        }
+        let told: Vec<String> = clipped.warnings().iter().map(ToString::to_string).collect();
+        assert!(
+            told.iter()
+                .any(|words| words.contains("1 spike") && words.contains("line 43")),
+            "{told:?}"
+        );
+        let spots = spots(&clipped, &[]);
+        let at = (41.0 / step).round() as usize;
+        assert!(
+            spots
+                .iter()
+                .any(|mark| mark.kind == SpotKind::SpikeClipped && mark.start == at),
+            "{spots:?}"
+        );
+        let done = clipped.preparation();
+        assert_eq!(done.clip_spikes, ClipSpikes::Channels(vec![None, Some(6.0)]));
+    }
 }
