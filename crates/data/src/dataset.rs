@@ -280,6 +280,7 @@ pub struct Dataset {
     experiments: Vec<Experiment>,
     warnings: Vec<Warning>,
     preparation: Preparation,
+    unsettled: usize,
 }
 
 impl Dataset {
@@ -324,6 +325,7 @@ impl Dataset {
             experiments,
             warnings: Vec::new(),
             preparation: Preparation::default(),
+            unsettled: 0,
         })
     }
 
@@ -373,6 +375,16 @@ impl Dataset {
         Self { preparation, ..self }
     }
 
+    /// Samples at the end of every experiment that rows to come may still change, by what was done to the recording.
+    #[must_use]
+    pub fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
+    pub(crate) fn with_unsettled(self, unsettled: usize) -> Self {
+        Self { unsettled, ..self }
+    }
+
     /// The same channels with other experiments.
     pub(crate) fn with_experiments(
         self,
@@ -397,6 +409,7 @@ impl Dataset {
             .map(|experiment| experiment.first_samples(experiment.len() - samples));
         Some(Self {
             experiments: shortened.collect(),
+            unsettled: self.unsettled.saturating_sub(samples),
             ..self.clone()
         })
     }

@@ -285,16 +285,16 @@ pub(super) fn simulate(
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<Simulation, Failure> {
-    let simulation = simulate_without_last((path, model), data, (part, horizon, 0), global, output)?;
+    let simulation = simulate_settled((path, model), data, (part, horizon, false), global, output)?;
     warn_of_extrapolation(&simulation.dataset, simulation.extrapolated.as_deref(), output);
     Ok(simulation)
 }
 
-/// The same without the last so many samples, which rows to come may still change.
-pub(super) fn simulate_without_last(
+/// The same, where that is asked for without the last samples, which rows to come may still change.
+pub(super) fn simulate_settled(
     (path, model): (&Path, &Model),
     data: &DataArgs,
-    (part, horizon, unsettled): (PartName, Option<usize>, usize),
+    (part, horizon, settled_alone): (PartName, Option<usize>, bool),
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<Simulation, Failure> {
@@ -314,7 +314,8 @@ pub(super) fn simulate_without_last(
     let mut dataset = request.load()?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
-    if unsettled > 0 {
+    let unsettled = dataset.unsettled();
+    if settled_alone && unsettled > 0 {
         dataset = dataset.without_last(unsettled).ok_or_else(|| {
             Failure::input(anyhow!(
                 "{}: expected more than {unsettled} samples in every experiment, since the last ones are settled by those that follow",

@@ -110,6 +110,39 @@ fn a_recording_is_counted_once_also_when_it_has_grown() {
     assert_eq!(grown, monitor(&folder, &["log.csv"]).1, "as one call over all of it");
 }
 
+/// The last mean of a recording changes when rows are added to it.
+#[test]
+fn a_resampled_recording_is_counted_once_when_it_has_grown() {
+    let folder = Folder::new();
+    let timed = |samples: std::ops::Range<usize>| {
+        let rows = record(samples.end).into_iter().enumerate().skip(samples.start);
+        let rows: String = rows.map(|(k, (u, y))| format!("{k},{u:.4},{y:.4}\n")).collect();
+        format!("t,u,y\n{rows}")
+    };
+    folder.write("train.csv", timed(0..1200));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--resample",
+        "4",
+        "--model",
+        "arx",
+        "--lags",
+        "1,1,1",
+        "--clip-spikes",
+        "9",
+    ];
+    assert!(folder.run(&[&fit[..], &["--out", "fit"]].concat()).status.success());
+    let mut last = None;
+    for end in [1501, 1502, 1503, 1804] {
+        folder.write("log.csv", timed(1200..end));
+        last = Some(monitor(&folder, &["log.csv", "--resample", "4", "--state", "s"]).1);
+    }
+    // As one call over all of it, which counts no unsettled samples either.
+    let whole = monitor(&folder, &["log.csv", "--resample", "4", "--state", "t"]).1;
+    assert_eq!(last, Some(whole));
+}
+
 #[test]
 fn states_of_others_are_refused_and_stay() {
     let folder = fitted();

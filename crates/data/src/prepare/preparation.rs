@@ -215,20 +215,6 @@ impl Preparation {
         }
     }
 
-    /// Samples at the end of a prepared record that rows to come may still change.
-    #[must_use]
-    pub fn unsettled(&self) -> usize {
-        let clipped = if self.clip_spikes.is_none() {
-            0
-        } else {
-            clip::NEIGHBOURS
-        };
-        match self.decimate {
-            Some(factor) => decimate::REACH + clipped.div_ceil(factor),
-            None => clipped,
-        }
-    }
-
     /// The prepared record. Gaps are none of its business: a record has no missing samples.
     ///
     /// # Errors
@@ -238,6 +224,7 @@ impl Preparation {
         if !dataset.preparation().is_none() {
             return Err(DataError::PreparedTwice);
         }
+        clipping.unsettled = clipping.reach();
         let mut experiments: Vec<Experiment> = dataset.experiments().to_vec();
         for channel in 0..clipping.limits.len() {
             for experiment in &mut experiments {
@@ -275,6 +262,10 @@ impl Preparation {
                 sample_time,
             });
         }
+        let unsettled = match self.decimate {
+            Some(factor) => decimate::REACH + clipping.unsettled.div_ceil(factor),
+            None => clipping.unsettled,
+        };
         let clip_spikes = match self.clip_spikes.is_none() {
             true => ClipSpikes::None,
             false => ClipSpikes::Channels(clipping.limits),
@@ -286,7 +277,8 @@ impl Preparation {
         Ok(dataset
             .with_experiments(sample_time, experiments)?
             .with_warnings(warnings)
-            .with_preparation(done))
+            .with_preparation(done)
+            .with_unsettled(unsettled))
     }
 
     /// The prepared record, where its spikes were clipped while it was read.
@@ -346,6 +338,8 @@ pub(crate) struct Clipping {
     limits: Vec<Option<f64>>,
     /// How many of each channel, and where the first ones were.
     found: Vec<(usize, Vec<String>)>,
+    /// Samples at the end of an experiment that rows to come may change, before they are thinned out.
+    unsettled: usize,
 }
 
 impl Clipping {
@@ -357,12 +351,29 @@ impl Clipping {
         prepare.check()?;
         let limits = prepare.clip_spikes.per_channel(inputs, outputs)?;
         let found = vec![(0, Vec::new()); limits.len()];
-        Ok(Self { limits, found })
+        Ok(Self {
+            limits,
+            found,
+            unsettled: 0,
+        })
     }
 
     /// Clips the spikes of consecutive samples of a channel and says which they were.
     pub(crate) fn clip(&self, channel: usize, column: &mut [f64]) -> Vec<usize> {
         self.limits[channel].map_or_else(Vec::new, |limit| clip::clip(column, limit))
+    }
+
+    /// Rows at the end that rows to come may change.
+    pub(crate) fn reach(&self) -> usize {
+        match self.limits.iter().any(Option::is_some) {
+            true => clip::NEIGHBOURS,
+            false => 0,
+        }
+    }
+
+    /// Notes that the last so many samples of an experiment may change.
+    pub(crate) fn unsettle(&mut self, samples: usize) {
+        self.unsettled = self.unsettled.max(samples);
     }
 
     /// Counts spikes of a channel; `place` says where one is.

@@ -97,6 +97,14 @@ pub(super) fn resample(
         let start = times[0];
         let samples = points(times[times.len() - 1] - start, step) as usize;
         tally.samples += samples;
+        // A sample is settled once a settled row lies behind all that it is made of.
+        let settled = times
+            .len()
+            .checked_sub(clipping.reach() + 1)
+            .map(|row| times[row] - start);
+        let behind = if tally.averaged { step / 2.0 } else { 0.0 };
+        let is_settled = |sample: &usize| settled.is_some_and(|until| *sample as f64 * step + behind <= until);
+        clipping.unsettle(samples - (0..samples).take_while(is_settled).count());
         let mut marks = Vec::new();
         let mut values = |(channel, column): (usize, &Vec<f64>)| {
             let mut known: Vec<f64> = stretch.iter().map(|row| column[*row]).collect();

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::follow::Growing;
 use super::state_file::Memory;
 use crate::args::{GlobalArgs, MonitorArgs, PartName};
-use crate::commands::load::{FAR_INPUTS, Simulation, model, model_file, simulate_without_last};
+use crate::commands::load::{FAR_INPUTS, Simulation, model, model_file, simulate_settled};
 use crate::error::Failure;
 use crate::format::{count, percent, significant, table};
 use crate::interrupt;
@@ -94,14 +94,11 @@ pub(crate) fn run(args: &MonitorArgs, global: &GlobalArgs, output: &Output) -> R
 impl Call<'_> {
     fn simulate(&self) -> Result<Simulation, Failure> {
         // Who counts a recording that grows counts no sample that the next rows will change.
-        let unsettled = match self.args.follow || self.args.state.is_some() {
-            true => self.model.interface().preparation.unsettled(),
-            false => 0,
-        };
-        simulate_without_last(
+        let settled_alone = self.args.follow || self.args.state.is_some();
+        simulate_settled(
             (&self.args.model, &self.model),
             &self.args.data,
-            (PartName::All, self.args.horizon, unsettled),
+            (PartName::All, self.args.horizon, settled_alone),
             self.global,
             self.output,
         )
