@@ -92,6 +92,13 @@ pub enum Warning {
         /// Seconds between samples now, where known.
         sample_time: Option<f64>,
     },
+    /// The last line of a text file has no end and was left out.
+    OpenLine {
+        /// File name.
+        file: String,
+        /// Which line, from 1.
+        line: u64,
+    },
     /// A column looks like times by its name, but does not hold any.
     TimeNotUsed {
         /// File name.
@@ -303,6 +310,11 @@ impl fmt::Display for Warning {
                     None => Ok(()),
                 }
             }
+            Self::OpenLine { file, line } => write!(
+                f,
+                "{}: line {line} has no end and is left out: it may still be written",
+                name(file)
+            ),
             Self::TimeNotUsed {
                 file,
                 column,

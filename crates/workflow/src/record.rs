@@ -103,6 +103,13 @@ impl RecordRequest {
         self
     }
 
+    /// The same request, of text files that may still be written: without a last line that has no end.
+    #[must_use]
+    pub fn with_whole_lines(mut self) -> Self {
+        self.options.whole_lines = true;
+        self
+    }
+
     /// Files and names as given.
     #[must_use]
     pub fn data(&self) -> &[String] {

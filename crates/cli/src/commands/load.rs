@@ -290,7 +290,7 @@ pub(super) fn simulate(
     Ok(simulation)
 }
 
-/// The same, where that is asked for without the last samples, which rows to come may still change.
+/// The same, where that is asked for without the last samples, which rows and characters to come may still change.
 pub(super) fn simulate_settled(
     (path, model): (&Path, &Model),
     data: &DataArgs,
@@ -308,6 +308,10 @@ pub(super) fn simulate_settled(
         }
     }
     let request = of_model(model, &mut data, global)?;
+    let request = match settled_alone {
+        true => request.with_whole_lines(),
+        false => request,
+    };
     if part != PartName::All {
         warn_of_part(&file, &request, output);
     }

@@ -143,6 +143,21 @@ fn a_resampled_recording_is_counted_once_when_it_has_grown() {
     assert_eq!(last, Some(whole));
 }
 
+/// Half a number is a wrong one, and the whole one would be another sample.
+#[test]
+fn a_line_without_an_end_is_not_counted_yet() {
+    let folder = fitted();
+    let whole = later(600..1200, |_, y| y);
+    let end = whole.match_indices('\n').nth(400).expect("lines").0;
+    folder.write("log.csv", &whole[..end - 2]);
+    let first = folder.run(&["monitor", "fit", "log.csv", "--state", "s"]);
+    let told = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert!(told.contains("log.csv: line 401 has no end and is left out"), "{told}");
+    folder.write("log.csv", &whole);
+    let (_, grown) = monitor(&folder, &["log.csv", "--state", "s"]);
+    assert_eq!(grown, monitor(&folder, &["log.csv"]).1, "as one call over all of it");
+}
+
 #[test]
 fn states_of_others_are_refused_and_stay() {
     let folder = fitted();

@@ -68,6 +68,7 @@ pub enum Decimal {
 /// | `units` | from the file | units of channels by name; they win over the file's |
 /// | `missing` | `error` | what to do where a sample is missing |
 /// | `name` | stem of the first file | name of the data set |
+/// | `whole_lines` | false | leaves out a last line of a text file that has no end: it may still be written |
 /// | `max_samples` | see below | most values that the chosen columns of a `.mat`, `.npz`, `.npy` or `.parquet` file may hold |
 ///
 /// `max_samples` holds for the values that resampling makes as well, whatever the format. Without it, files of more than 200 million values are refused, and so are files of more than 10 million
@@ -103,6 +104,9 @@ pub struct ReadOptions {
     pub name: Option<String>,
     /// Most values that the chosen columns of a file may hold.
     pub max_samples: Option<u64>,
+    /// Whether a last line without an end is left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub whole_lines: bool,
 }
 
 impl ReadOptions {

@@ -16,6 +16,7 @@ use crate::read::header::Header;
 use crate::read::options::{Decimal, Position, ReadOptions};
 use crate::read::rows::{Cells, Rows, is_decimal_comma};
 use crate::read::table::Table;
+use crate::warning::Warning;
 
 /// A line longer than this is not a table row.
 const LONGEST_LINE: usize = 16 << 20;
@@ -51,6 +52,8 @@ pub(super) fn read(
         reader,
         line: 0,
         buffer: Vec::new(),
+        whole_lines: options.whole_lines,
+        open_line: None,
     };
     let decimal = form.decimal;
     let mut kind = form.delimiter;
@@ -104,7 +107,12 @@ pub(super) fn read(
         }
         rows.push(&cells, position)?;
     }
-    rows.finish()
+    let (header, selection, mut table) = rows.finish()?;
+    table.warnings.extend(lines.open_line.map(|line| Warning::OpenLine {
+        file: file.to_owned(),
+        line,
+    }));
+    Ok((header, selection, table))
 }
 
 /// The character that a first line `sep=;` announces, as Excel writes and reads it.
@@ -232,6 +240,9 @@ struct Lines<'a, R> {
     reader: R,
     line: u64,
     buffer: Vec<u8>,
+    /// Whether a last line without an end is left out, and which that was.
+    whole_lines: bool,
+    open_line: Option<u64>,
 }
 
 impl<R: BufRead> Lines<'_, R> {
@@ -256,6 +267,11 @@ impl<R: BufRead> Lines<'_, R> {
                 limit: LONGEST_LINE,
             }
             .of(self.file));
+        }
+        // A header is no sample: half of it names columns that are not there.
+        if self.whole_lines && self.line > 1 && !self.buffer.ends_with(b"\n") {
+            self.open_line = Some(self.line);
+            return Ok(None);
         }
         let text =
             std::str::from_utf8(&self.buffer).map_err(|_| FileProblem::NotUtf8 { line: self.line }.of(self.file))?;
