@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use intervalid_data::Dataset;
+use intervalid_data::{Dataset, Part, Segment};
 use intervalid_model::{Band, Model, OnlineMemory};
 use intervalid_workflow::start_hashes;
 use serde::{Deserialize, Serialize};
@@ -24,12 +24,21 @@ struct Content {
     recordings: Vec<Recording>,
 }
 
-/// A recording, known again by its samples.
+/// A piece of a recording, known again by the samples up to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Recording {
+    /// Where it starts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    start: usize,
+    /// Where it ended, as far as that is settled.
     samples: usize,
     hash: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_zero(start: &usize) -> bool {
+    *start == 0
 }
 
 /// The file, and what it held.
@@ -50,10 +59,15 @@ impl OnlineState {
 
     /// The bands with what was learnt before, which then holds these recordings too. The same recordings again, or grown ones, start from what was
     /// known before them: a call that is repeated gives the same.
-    pub(super) fn follow(self, model: &Model, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Band>, Failure> {
+    pub(super) fn follow(
+        self,
+        model: &Model,
+        (dataset, part): (&Dataset, &Part),
+        bands: &[Band],
+    ) -> Result<Vec<Band>, Failure> {
         let before = self
             .content
-            .and_then(|content| match is_again(dataset, &content.recordings) {
+            .and_then(|content| match is_again(dataset, part, &content.recordings) {
                 true => content.before,
                 false => Some(content.after),
             });
@@ -66,37 +80,40 @@ impl OnlineState {
             intervalid_online: FORMAT,
             before,
             after,
-            recordings: recordings(dataset),
+            recordings: recordings(dataset, part),
         })?;
         Ok(bands)
     }
 }
 
-fn recordings(dataset: &Dataset) -> Vec<Recording> {
-    let of = |(index, samples): (usize, usize)| Recording {
-        samples,
-        hash: start_hashes(dataset, index, &[samples])
-            .pop()
-            .flatten()
-            .unwrap_or_default(),
+fn recordings(dataset: &Dataset, part: &Part) -> Vec<Recording> {
+    let of = |segment: &Segment| {
+        // The last sample may be half a number still, and rows to come change those that they are made into.
+        let is_end = segment.end == dataset.experiments()[segment.experiment].len();
+        let unsettled = if is_end { dataset.unsettled() + 1 } else { 0 };
+        let samples = match segment.end.saturating_sub(unsettled) {
+            settled if settled > segment.start => settled,
+            _ => segment.end,
+        };
+        Recording {
+            start: segment.start,
+            samples,
+            hash: start_hash(dataset, segment.experiment, samples).unwrap_or_default(),
+        }
     };
-    dataset
-        .experiments()
-        .iter()
-        .map(|experiment| experiment.len())
-        .enumerate()
-        .map(of)
-        .collect()
+    part.segments().iter().map(of).collect()
 }
 
-/// Whether every experiment starts with a known one.
-fn is_again(dataset: &Dataset, known: &[Recording]) -> bool {
-    let starts = |(index, recording): (usize, &Recording)| {
-        start_hashes(dataset, index, &[recording.samples])
-            .pop()
-            .flatten()
-            .as_ref()
-            == Some(&recording.hash)
+/// Whether every piece starts with a known one.
+fn is_again(dataset: &Dataset, part: &Part, known: &[Recording]) -> bool {
+    let starts = |(segment, recording): (&Segment, &Recording)| {
+        segment.start == recording.start
+            && segment.end >= recording.samples
+            && start_hash(dataset, segment.experiment, recording.samples).as_ref() == Some(&recording.hash)
     };
-    dataset.experiments().len() == known.len() && known.iter().enumerate().all(starts)
+    part.segments().len() == known.len() && part.segments().iter().zip(known).all(starts)
+}
+
+fn start_hash(dataset: &Dataset, experiment: usize, samples: usize) -> Option<String> {
+    start_hashes(dataset, experiment, &[samples]).pop().flatten()
 }

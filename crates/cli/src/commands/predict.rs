@@ -111,7 +111,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
     let online = match (args.online, state) {
         (true, None) => Some(model.online(&simulation.dataset, &simulation.bands)?),
-        (true, Some(state)) => Some(state.follow(model, &simulation.dataset, &simulation.bands)?),
+        (true, Some(state)) => Some(state.follow(model, (&simulation.dataset, &simulation.part), &simulation.bands)?),
         (false, _) => None,
     };
     let extras = Extras {

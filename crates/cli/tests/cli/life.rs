@@ -476,6 +476,47 @@ fn an_online_band_goes_on_between_calls() {
 }
 
 #[test]
+fn an_online_band_learns_once_from_a_recording_that_grows_and_from_each_part() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(1200, plain));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--decimate",
+        "2",
+        "--model",
+        "arx",
+        "--lags",
+        "1,1,1",
+        "--out",
+        "fit",
+    ];
+    assert!(folder.run(&fit).status.success());
+    let predict = |more: &[&str]| {
+        let output = folder.run(&[&["predict", "fit", "log.csv", "--online", "--json"], more].concat());
+        let found: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        found["predictions"].clone()
+    };
+    folder.write("log.csv", later(1200..1600, |_, y| y + 0.2));
+    predict(&["--state", "s"]);
+    folder.write("log.csv", later(1200..1800, |_, y| y + 0.2));
+    assert_eq!(predict(&["--state", "s"]), predict(&[]), "as one call over all of it");
+    // A part after another one is no repetition.
+    predict(&["--part", "train", "--state", "p"]);
+    let after = predict(&["--part", "test", "--state", "p"]);
+    assert_ne!(
+        after,
+        predict(&["--part", "test"]),
+        "it has learnt from the training part"
+    );
+    assert_eq!(
+        after,
+        predict(&["--part", "test", "--state", "p"]),
+        "a repeated call gives the same"
+    );
+}
+
+#[test]
 fn an_update_is_kept_if_it_is_no_worse() {
     let folder = fitted();
     // The plant answers half as much again.
