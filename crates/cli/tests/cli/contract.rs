@@ -38,6 +38,10 @@ fn every_command_prints_one_json_object_of_the_promised_shape() {
     folder.write("study.toml", STUDY);
     crate::bench::tanks(&folder);
     folder.write("changed.csv", csv(400, plain));
+    // The second half of the built-in record, under a header.
+    let record = include_str!("../../../data/datasets/hair_dryer.csv");
+    let lines: Vec<&str> = record.lines().collect();
+    folder.write("later.csv", [&lines[..1], &lines[501..]].concat().join("\n"));
     for &(arguments, shape) in COMMANDS {
         let value = folder.json(&[arguments, &["--json"]].concat());
         check(shape, &value, &arguments.join(" "));

@@ -358,7 +358,7 @@ fn a_band_is_not_recalibrated_by_what_the_model_has_learnt() {
     // Errors that change from one half to the other.
     let wild = |k: usize, y: f64| match k {
         ..900 => y,
-        _ => y + if k % 2 == 0 { 1.0 } else { -1.0 },
+        _ => y + if k.is_multiple_of(2) { 1.0 } else { -1.0 },
     };
     folder.write("wild.csv", later(600..1200, wild));
     let wild = folder.transcript(&["recalibrate", "fit", "wild.csv", "--out", "z.safetensors"]);

@@ -651,7 +651,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         FIT,
     ),
     (
-        &["recalibrate", "linear", "changed.csv", "--out", "renewed.safetensors"],
+        &["recalibrate", "linear", "later.csv", "--out", "renewed.safetensors"],
         Object(&[
             ("dataset", Text),
             ("model", Text),
