@@ -13,7 +13,7 @@ class AutoModel(Estimator):
     """The best model that a search finds for a record, with a band calibrated on held-out blocks.
 
     What ``intervalid fit`` does without settings: it tries linear models and networks, with and without hidden states, on data
-    that they have not seen, fits the best again and scales its band to what those data showed. That takes about two minutes on two
+    that they have not seen, fits the best again and scales its band to what those data showed. That takes up to two minutes on two
     cores where networks are worth it. ``search_`` says what was tried and why it chose.
 
     Parameters
