@@ -288,7 +288,6 @@ impl From<WorkflowError> for Failure {
             WorkflowError::NotForSearch { .. } | WorkflowError::NotSearched { .. } => {
                 Some("use --preset paper, or leave it out".to_owned())
             }
-            WorkflowError::NotForLinear { .. } => Some("leave it out, or name a network with --model".to_owned()),
             WorkflowError::LevelsWithoutCalibration { .. } | WorkflowError::TogetherWithoutCalibration { .. } => {
                 Some("add --calibrate, or leave the search to the preset auto, which always does".to_owned())
             }

@@ -99,7 +99,6 @@ fn class_of_workflow(error: &WorkflowError) -> &'static str {
         WorkflowError::Model(error) => class_of_model(error),
         WorkflowError::UnknownSetting { .. }
         | WorkflowError::Setting { .. }
-        | WorkflowError::NotForLinear { .. }
         | WorkflowError::NotForSearch { .. }
         | WorkflowError::NotSearched { .. } => "SettingError",
         WorkflowError::Search(SearchError::TooShortForNetworks { .. }) => "TooShortError",

@@ -47,15 +47,6 @@ pub enum WorkflowError {
         key: &'static str,
     },
 
-    /// A setting of a network, given to a linear model.
-    #[error("{key} says how a network is trained, and {model} is none")]
-    NotForLinear {
-        /// Name of the setting.
-        key: &'static str,
-        /// The model given.
-        model: ModelKind,
-    },
-
     /// A model that is not searched, given to a search.
     #[error("the preset auto does not search for {model}: it tries arx, inode, iss and ilstm")]
     NotSearched {

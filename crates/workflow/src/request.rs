@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::band::BandRequest;
-use crate::error::{Result, WorkflowError};
+use crate::error::Result;
 use crate::settings::{SHORTEST, Settings};
 
 /// How settings that nobody gave are chosen.
@@ -62,14 +62,8 @@ impl FitRequest {
     /// says how one network is trained.
     ///
     /// # Errors
-    /// If a setting is out of range, or does not go with the preset or the linear model that was asked for.
+    /// If a setting is out of range, or does not go with the preset that was asked for.
     pub fn new(settings: &Settings, dataset: &str) -> Result<Self> {
-        // Without a preset it would switch off the search and do nothing else; a configuration file of the preset `paper` holds all settings.
-        if settings.preset.is_none()
-            && let Some((key, model)) = settings.not_for_linear()
-        {
-            return Err(WorkflowError::NotForLinear { key, model });
-        }
         let of_one =
             settings.of_one_network().is_some() || settings.model.is_some_and(|model| !SearchConfig::searches(model));
         let preset = settings.preset.unwrap_or(match of_one {

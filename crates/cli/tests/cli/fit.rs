@@ -33,6 +33,8 @@ fn quick(folder: &Folder, model: &str, out: &str) -> Value {
         "hair-dryer",
         "--model",
         model,
+        "--preset",
+        "paper",
         "--epochs",
         "2",
         "--json",

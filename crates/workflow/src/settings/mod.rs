@@ -224,9 +224,12 @@ impl Settings {
             .find(|name| !OF_A_SEARCH.contains(name) && !OF_BOTH.contains(name) && !is_of_a_shape(name))
     }
 
-    /// The first setting that means nothing to the linear model which is asked for, and that model.
-    pub(crate) fn not_for_linear(&self) -> Option<(&'static str, ModelKind)> {
-        let model = self.model.filter(|model| model.method() == Method::Linear)?;
+    /// The first setting that says how a network is trained where a linear model is asked for, and that model: all it does is to switch off the
+    /// search and its calibration. Not with a preset, whose configuration files hold all settings.
+    #[must_use]
+    pub fn not_for_linear(&self) -> Option<(&'static str, ModelKind)> {
+        let model = self.model.filter(|_| self.preset.is_none())?;
+        let model = Some(model).filter(|model| model.method() == Method::Linear)?;
         let mut given = self.given();
         let key = given.find(|name| ![&OF_A_SEARCH[..], &OF_BOTH, &OF_A_LINEAR_ONE].concat().contains(name))?;
         Some((key, model))

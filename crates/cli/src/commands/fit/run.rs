@@ -53,7 +53,13 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         let problem = anyhow::anyhow!("--output-range has two ranges for '{}'", display_name(name));
         return Err(Failure::input(problem).with_hint("give both ends at once, such as level=0:10"));
     }
-    let request = FitRequest::new(&settings(args).over(file.settings), record.known_name())?;
+    let settings = settings(args).over(file.settings);
+    let request = FitRequest::new(&settings, record.known_name())?;
+    if let Some((key, model)) = settings.not_for_linear() {
+        output.warning(format_args!(
+            "{key} says how a network is trained: all it does to {model} is to leave out the search and its calibration"
+        ));
+    }
     if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
         return Err(WorkflowError::BudgetWithoutSearch.into());
     }
