@@ -225,14 +225,15 @@ pub fn settle(folder: &Path, names: &[&str]) -> Result<()> {
                 taken => drop(taken?),
             }
         }
-        let found = match Manifest::read(folder)? {
-            None => return Ok(()),
-            Some(manifest) => manifest.first_changed(folder, names)?.map(str::to_owned),
+        let Some(manifest) = Manifest::read(folder)? else {
+            return Ok(());
         };
+        let found = manifest.first_changed(folder, names)?.map(str::to_owned);
+        // Somebody may have switched the files between our look at the list and at the file, and be done with it: then the list is another.
+        let is_outdated = found.is_some() && Manifest::read(folder)?.as_ref() != Some(&manifest);
         match found {
             None if !is_busy => return Ok(()),
-            // Somebody may have switched the files between our look at the list and at the file.
-            _ if looks < LOOKS && (is_busy || is_owned(folder)) => std::thread::sleep(LOOK_AGAIN),
+            _ if looks < LOOKS && (is_busy || is_outdated || is_owned(folder)) => std::thread::sleep(LOOK_AGAIN),
             None => {
                 return Err(FolderError::Locked {
                     folder: folder.to_owned(),
