@@ -489,6 +489,9 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         FileProblem::SampleTimeConflict { .. } => {
             "leave --sample-time out, or pass over the column with --time ''".to_owned()
         }
+        FileProblem::SampleTimesDiffer { found, expected, .. } => {
+            format!("--resample {} puts the samples of all files on one grid", found.max(*expected))
+        }
         FileProblem::NotATime { .. } | FileProblem::ResampleWithoutTime { .. } => {
             "name the column of times with --time COL".to_owned()
         }

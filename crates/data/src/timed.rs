@@ -3,7 +3,7 @@
 use crate::dataset::{Channel, Dataset};
 use crate::error::DataError;
 use crate::prepare::Clipping;
-use crate::read::{ReadOptions, TimedTable, timed_experiments};
+use crate::read::{KnownStep, ReadOptions, TimedTable, timed_experiments};
 
 /// Makes experiments of tables with a time per row, by the rules that a time column of a file is read with: uneven sampling is an
 /// error, `options.missing` says what happens at gaps, and `options.resample` puts the rows on a grid.
@@ -19,23 +19,17 @@ pub fn from_timed_tables(
 ) -> Result<Dataset, DataError> {
     let mut experiments = Vec::new();
     let mut warnings = Vec::new();
-    let mut sample_time = options.sample_time;
+    let mut step = KnownStep::given(options.sample_time);
     let mut clipping = match options.resample {
         Some(_) => Some(Clipping::new(&options.prepare, &inputs, &outputs)?),
         None => None,
     };
     for table in tables {
-        let pieces = timed_experiments(
-            table,
-            name,
-            inputs.len(),
-            (options, clipping.as_mut()),
-            &mut sample_time,
-        )?;
+        let pieces = timed_experiments(table, name, inputs.len(), (options, clipping.as_mut()), &mut step)?;
         experiments.extend(pieces.0);
         warnings.extend(pieces.1);
     }
-    let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
+    let dataset = Dataset::new(name, inputs, outputs, step.seconds(), experiments)?;
     let dataset = dataset.with_warnings(warnings);
     match clipping {
         Some(clipping) => options.prepare.apply_to_clipped(dataset, clipping),

@@ -13,7 +13,7 @@ pub enum DeployError {
     Model(#[from] ModelError),
 
     /// A kind of model that no writer knows.
-    #[error("a {model} model cannot be exported: fit inode, ilstm, iss or arx")]
+    #[error("{model} models cannot be exported: fit inode, ilstm, iss or arx")]
     Unsupported {
         /// The model.
         model: ModelKind,

@@ -107,7 +107,7 @@ pub enum ModelError {
     },
 
     /// A model that cannot run step by step.
-    #[error("a {model} model cannot run step by step: {}", no_step(*model))]
+    #[error("{model} models cannot run step by step: {}", no_step(*model))]
     NotStepwise {
         /// The model.
         model: ModelKind,
@@ -307,15 +307,15 @@ fn place(sample: Option<&(String, usize)>) -> String {
 fn no_step(model: ModelKind) -> &'static str {
     match model.method() {
         Method::Bayesian => {
-            "its band takes many random draws of the whole network at every sample; fit inode or ilstm, whose band is one pass"
+            "their band takes many random draws of the whole network at every sample; fit inode or ilstm, whose band is one pass"
         }
         Method::Dropout => {
-            "its band takes many randomly thinned networks at every sample; fit inode or ilstm, whose band is one pass"
+            "their band takes many randomly thinned networks at every sample; fit inode or ilstm, whose band is one pass"
         }
         Method::Ensemble => {
-            "its members feed back their common mean, which needs all of them and a Gaussian read-out; fit inode or ilstm, which also come as ensembles"
+            "their members feed back their common mean, which needs all of them and a Gaussian read-out; fit inode or ilstm, which also come as ensembles"
         }
-        Method::Interval | Method::Linear => "its family has no stepwise form",
+        Method::Interval | Method::Linear => "their family has no stepwise form",
     }
 }
 

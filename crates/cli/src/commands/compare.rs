@@ -286,8 +286,7 @@ fn led(model: &Model) -> usize {
 
 /// The file as it is, and what the table shows of it.
 pub(super) fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
-    let refused =
-        |error: anyhow::Error| Failure::input(error).with_hint("compare takes folders that `intervalid fit` wrote");
+    let refused = |error: anyhow::Error| Failure::input(error).with_hint("name a folder that `intervalid fit` wrote");
     let name = folder.display();
     if !folder.is_dir() {
         let found = match folder.exists() {

@@ -223,7 +223,7 @@ fn check_coverage(
         for (what, share) in shares {
             if share.is_none_or(|share| share < least) {
                 let file = file.map_or_else(String::new, |file| format!("{file}: "));
-                let found = share.map_or_else(|| "no share".to_owned(), percent);
+                let found = share.map_or_else(|| "an unknown share".to_owned(), percent);
                 return Err(Failure::requirement(anyhow!(
                     "{file}{found} of the {what} lie inside the band, required are {}",
                     percent(least)

@@ -4,7 +4,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use crate::support::{Folder, csv, plain};
+use crate::support::{Folder, csv, plain, record};
 
 /// A folder with fits `net` (inode), `line` (arx) and `drop` (a baseline).
 fn fitted() -> Folder {
@@ -234,6 +234,32 @@ fn a_state_space_model_is_exported_in_every_form() {
         ),
         "{header}"
     );
+}
+
+/// Ten million and one is no number in single precision's steps of one.
+#[test]
+fn channels_that_single_precision_is_too_coarse_for_are_told() {
+    let folder = Folder::new();
+    let rows = record(300).into_iter().map(|(u, y)| format!("{u},{}\n", y + 1e7));
+    folder.write("far.csv", format!("u,y\n{}", rows.collect::<String>()));
+    let mut fit = vec![
+        "fit", "far.csv", "--model", "inode", "--preset", "paper", "--hidden", "3",
+    ];
+    fit.extend(["--epochs", "1", "--quiet", "--out", "far"]);
+    assert!(folder.run(&fit).status.success());
+    let told = |precision: &str| {
+        let out = format!("{precision}.c");
+        let output = folder.run(&["export", "far", "--to", "c", "--precision", precision, "--out", &out]);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let words = told("float");
+    assert!(
+        words.contains("single precision rounds 'y'") && words.contains("--precision double"),
+        "{words}"
+    );
+    assert!(!words.contains("'u'"), "{words}");
+    assert_eq!(told("double"), "");
 }
 
 #[test]

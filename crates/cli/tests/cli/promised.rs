@@ -794,7 +794,12 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
                     ),
                     (
                         "rows",
-                        List(&Object(&[("dataset", Text), ("metric", Text), ("cells", List(&CELL))])),
+                        List(&Object(&[
+                            ("dataset", Text),
+                            ("metric", Text),
+                            ("quantity", Text),
+                            ("cells", List(&CELL)),
+                        ])),
                     ),
                 ])),
             ),

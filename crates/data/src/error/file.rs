@@ -416,7 +416,23 @@ pub enum FileProblem {
         column: String,
         /// Seconds between samples in the file.
         found: f64,
-        /// Seconds between samples as given, or of other files.
+        /// Seconds between samples as given.
+        expected: f64,
+    },
+    /// Files of one record that were sampled at different rates.
+    #[error(
+        "the time column '{}' has a sample every {found} s, but {earlier} has one every {expected} s: files of one record \
+         need the same sample time",
+        display_name(column)
+    )]
+    SampleTimesDiffer {
+        /// Column name.
+        column: String,
+        /// Seconds between samples in this file.
+        found: f64,
+        /// The file that was read before.
+        earlier: String,
+        /// Seconds between samples there.
         expected: f64,
     },
     /// Resampling without times.

@@ -20,7 +20,7 @@ use crate::read::npy::{NpyFile, NpzFile};
 use crate::read::options::{Decimal, ReadOptions};
 use crate::read::sampling::TimeColumn;
 use crate::read::sheet;
-use crate::read::table::Table;
+use crate::read::table::{KnownStep, Table};
 use crate::read::text::{self, Delimiter, TextForm};
 use crate::warning::Warning;
 
@@ -80,7 +80,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     let mut experiments = Vec::new();
     let mut warnings = Vec::new();
     let mut agreed: Option<(String, String, [Vec<Channel>; 2])> = None;
-    let mut sample_time = options.sample_time;
+    let mut step = KnownStep::given(options.sample_time);
     let mut clipping: Option<Clipping> = None;
     for source in &sources {
         let (file, stem) = source.names();
@@ -102,7 +102,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         }
         let reading = (options, clipping.as_mut());
         let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), reading)?;
-        pieces.agree(&file, &column, &mut sample_time)?;
+        pieces.agree(&file, &column, &mut step)?;
         experiments.extend(pieces.experiments);
         warnings.extend(pieces.warnings);
     }
@@ -111,7 +111,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     };
     let name = options.name.clone().unwrap_or(stem);
     warnings.extend(repeated(&experiments));
-    let dataset = Dataset::new(name, inputs, outputs, sample_time, experiments)?;
+    let dataset = Dataset::new(name, inputs, outputs, step.seconds(), experiments)?;
     let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
     match clipping {
         Some(clipping) => options.prepare.apply_to_clipped(dataset, clipping),

@@ -27,6 +27,6 @@ pub(crate) use file::{Source, read_sources};
 pub use header::{is_time_name, split_unit};
 pub use options::{Decimal, MissingPolicy, Position, ReadOptions};
 pub(crate) use sampling::significant;
-pub(crate) use table::timed_experiments;
+pub(crate) use table::{KnownStep, timed_experiments};
 pub use table::{SAME_STEP, TimedTable};
 pub use whole::{NumericArray, read_mat_arrays};

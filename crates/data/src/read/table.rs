@@ -109,7 +109,7 @@ pub(crate) fn timed_experiments(
     source: &str,
     inputs: usize,
     (options, clipping): (&ReadOptions, Option<&mut Clipping>),
-    sample_time: &mut Option<f64>,
+    step: &mut KnownStep,
 ) -> Result<(Vec<Experiment>, Vec<Warning>), DataError> {
     for column in &table.columns {
         for (row, value) in column.iter().enumerate() {
@@ -138,29 +138,61 @@ pub(crate) fn timed_experiments(
     let names = vec![table.name.as_str(); rows.columns.len()];
     rows.fill(source, &names, options)?;
     let pieces = rows.into_experiments(source, &table.name, inputs, (options, clipping))?;
-    pieces.agree(source, "index", sample_time)?;
+    pieces.agree(source, "index", step)?;
     Ok((pieces.experiments, pieces.warnings))
 }
 
 /// Sample times that differ by less than this share are the same.
 pub const SAME_STEP: f64 = 0.01;
 
+/// What is known of the time between the samples of a record while its files are read.
+pub(crate) struct KnownStep {
+    seconds: Option<f64>,
+    /// The file that told; none if it was given.
+    told_by: Option<String>,
+}
+
+impl KnownStep {
+    pub(crate) fn given(seconds: Option<f64>) -> Self {
+        Self { seconds, told_by: None }
+    }
+
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        self.seconds
+    }
+}
+
 impl Pieces {
     /// Checks the step against what is known of it, or makes it known.
-    pub(super) fn agree(&self, file: &str, column: &str, sample_time: &mut Option<f64>) -> Result<(), DataError> {
+    pub(super) fn agree(&self, file: &str, column: &str, known: &mut KnownStep) -> Result<(), DataError> {
         let Some(found) = self.step else {
             return Ok(());
         };
-        let expected = *sample_time.get_or_insert(found);
-        match (found - expected).abs() > SAME_STEP * expected {
-            true => Err(FileProblem::SampleTimeConflict {
-                column: column.to_owned(),
+        let Some(expected) = known.seconds else {
+            *known = KnownStep {
+                seconds: Some(found),
+                told_by: Some(file.to_owned()),
+            };
+            return Ok(());
+        };
+        if (found - expected).abs() <= SAME_STEP * expected {
+            return Ok(());
+        }
+        let column = column.to_owned();
+        let problem = match &known.told_by {
+            None => FileProblem::SampleTimeConflict {
+                column,
                 found,
                 expected,
-            }
-            .of(file)),
-            false => Ok(()),
-        }
+            },
+            Some(earlier) => FileProblem::SampleTimesDiffer {
+                column,
+                found,
+                earlier: earlier.clone(),
+                expected,
+            },
+        };
+        Err(problem.of(file))
     }
 }
 

@@ -239,6 +239,25 @@ fn resampling_bridges_short_gaps_and_no_long_ones() {
     );
 }
 
+/// The file that was read first is named: an option is not to blame.
+#[test]
+fn files_of_one_record_have_one_rate() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let paths = [("fast.csv", 0.1), ("slow.csv", 0.2)].map(|(name, step)| {
+        let path = folder.path().join(name);
+        fs::write(&path, record(&even(40, step))).expect("writes");
+        path
+    });
+    let prefix = format!("{}/", folder.path().display());
+    let error = read(&paths, &ReadOptions::default()).expect_err("two rates");
+    assert_eq!(
+        error.to_string().replace(&prefix, ""),
+        "slow.csv: the time column 'time' has a sample every 0.2 s, but fast.csv has one every 0.1 s: files of one record \
+         need the same sample time"
+    );
+    assert_eq!(read(&paths, &resample(0.2)).expect("one grid").sample_time(), Some(0.2));
+}
+
 #[test]
 fn options_and_the_column_must_agree() {
     let text = record(&even(10, 2.0));

@@ -1,7 +1,7 @@
 //! Where a model has seen data, and where it extrapolates.
 
 use intervalid_data::{Lags, PastOutputs, Regressor, Scaled};
-use nalgebra::{Cholesky, DMatrix, DVectorView};
+use nalgebra::{Cholesky, DMatrix};
 use serde::{Deserialize, Serialize};
 
 use crate::band::prediction::Band;
@@ -10,9 +10,13 @@ use crate::band::prediction::Band;
 ///
 /// A sample is extrapolated where d² = ‖L⁻¹(x - x̄)‖² exceeds `limit`, the largest d² of the training part, or where a
 /// coordinate leaves `lowest` to `highest`. LLᵀ is the covariance of the training regressors, with a small ridge since
-/// neighbouring lags are nearly equal. x are the simulated outputs and the inputs, up to three lags of each, in normalised
-/// units. The ellipsoid knows which values go together; the box knows how large they were, which switching inputs hide
-/// from the ellipsoid: a switch has a larger d² than twice the level.
+/// neighbouring lags are nearly equal. x are outputs and inputs, up to three lags of each, in normalised units. The
+/// ellipsoid knows which values go together; the box knows how large they were, which switching inputs hide from the
+/// ellipsoid: a switch has a larger d² than twice the level.
+///
+/// The outputs of training regressors are the simulated ones and, once more, the measured ones: a free run without inputs
+/// comes to rest, while predictions that start from measurements go wherever the plant has been. Since measured outputs may
+/// be outliers, all of them but a small share lie inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRegion {
@@ -38,6 +42,8 @@ const MOST_LAGS: usize = 3;
 const RIDGE: f64 = 1e-2;
 /// The box is wider than the data by this share of their range on each side: the next sample of a like record may lie there.
 const ROOM: f64 = 0.05;
+/// The share of regressors with measured outputs that may lie outside on each side: outliers do not widen the region.
+const OUTLIERS: f64 = 0.005;
 
 impl TrainingRegion {
     /// The region of these free runs over training data; none where there are too few samples to tell.
@@ -49,13 +55,15 @@ impl TrainingRegion {
         };
         let mut rows: Vec<f64> = Vec::new();
         let mut width = 0;
-        for band in bands {
-            each_regressor(scaled, band, to_normalised, lags, |x| {
-                width = x.len();
-                rows.extend_from_slice(x);
-            });
+        for outputs in [Outputs::Simulated, Outputs::Measured] {
+            for band in bands {
+                each_regressor(scaled, band, to_normalised, (lags, outputs), |x| {
+                    width = x.len();
+                    rows.extend_from_slice(x);
+                });
+            }
         }
-        if width == 0 || rows.len() < 4 * width * width {
+        if width == 0 || rows.len() < 8 * width * width {
             return None;
         }
         let count = rows.len() / width;
@@ -67,7 +75,14 @@ impl TrainingRegion {
             covariance[(index, index)] += RIDGE;
         }
         let inverse = Cholesky::new(covariance)?.l().try_inverse()?;
-        let side = |edge: &dyn Fn(DVectorView<'_, f64>) -> f64| -> Vec<f64> { rows.column_iter().map(edge).collect() };
+        let sides: Vec<(f64, f64)> = rows
+            .column_iter()
+            .map(|column| {
+                let (low, high) = edges(column.iter().copied());
+                let room = ROOM * (high - low);
+                (low - room, high + room)
+            })
+            .collect();
         let mut region = Self {
             lags,
             centre: centre.iter().copied().collect(),
@@ -75,13 +90,13 @@ impl TrainingRegion {
                 .map(|row| (0..=row).map(|column| inverse[(row, column)]).collect())
                 .collect(),
             limit: 0.0,
-            lowest: side(&|column| column.min() - ROOM * (column.max() - column.min())),
-            highest: side(&|column| column.max() + ROOM * (column.max() - column.min())),
+            lowest: sides.iter().map(|side| side.0).collect(),
+            highest: sides.iter().map(|side| side.1).collect(),
         };
         let distances = rows
             .row_iter()
             .map(|row| region.distance(&row.iter().copied().collect::<Vec<_>>()));
-        region.limit = distances.fold(0.0, f64::max);
+        region.limit = edges(distances).1;
         Some(region)
     }
 
@@ -107,7 +122,7 @@ impl TrainingRegion {
     /// For every predicted sample of a band, whether it lies outside the region.
     pub(crate) fn outside(&self, scaled: &Scaled<f64>, band: &Band, to_normalised: &Normalise<'_>) -> Vec<bool> {
         let mut flags = Vec::with_capacity(band.len());
-        each_regressor(scaled, band, to_normalised, self.lags, |x| {
+        each_regressor(scaled, band, to_normalised, (self.lags, Outputs::Simulated), |x| {
             flags.push(!self.holds(x));
         });
         flags
@@ -151,20 +166,45 @@ impl TrainingRegion {
 /// A physical value of an output in normalised units.
 pub(crate) type Normalise<'a> = dyn Fn(usize, f64) -> f64 + 'a;
 
-/// The regressor of every predicted sample: simulated outputs, before them measured ones.
+/// Which outputs of the predicted samples a regressor holds.
+#[derive(Clone, Copy)]
+enum Outputs {
+    Simulated,
+    Measured,
+}
+
+/// Least and greatest of `values`, whose first half is of simulated outputs, which all count, and whose second half of
+/// measured ones, of which [`OUTLIERS`] do not.
+fn edges(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let mut values: Vec<f64> = values.collect();
+    let half = values.len() / 2;
+    let (simulated, measured) = values.split_at_mut(half);
+    measured.sort_by(f64::total_cmp);
+    let few = (OUTLIERS * measured.len() as f64) as usize;
+    let inner = &measured[few..measured.len() - few];
+    let all = simulated.iter().chain(inner).copied();
+    all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// The regressor of every predicted sample; outputs before the first of them are measured.
 fn each_regressor(
     scaled: &Scaled<f64>,
     band: &Band,
     to_normalised: &Normalise<'_>,
-    lags: Lags,
+    (lags, outputs): (Lags, Outputs),
     mut visit: impl FnMut(&[f64]),
 ) {
     let experiment = &scaled.experiments()[band.experiment];
     let regressor = Regressor::new(lags, experiment.inputs(), experiment.outputs());
-    let past = PastOutputs::new(0..band.first, band.first);
     let simulated = |step: usize, output: usize| to_normalised(output, band.centre[output][step]);
     let mut x = vec![0.0; regressor.len()];
     for k in band.first..band.first + band.len() {
+        let past = match outputs {
+            Outputs::Simulated => PastOutputs::new(0..band.first, band.first),
+            Outputs::Measured => PastOutputs::measured_before(k),
+        };
         regressor.write_outputs(experiment, &past, k, simulated, &mut x);
         regressor.write_inputs(experiment, k, &mut x);
         visit(&x);

@@ -117,6 +117,8 @@ pub struct Row {
     pub dataset: String,
     /// Metric.
     pub metric: TableMetric,
+    /// What its numbers are: `100·RMSE` of the paper's data sets, as the paper prints it, but `RMSE` of others.
+    pub quantity: &'static str,
     /// One per column.
     pub cells: Vec<TableCell>,
 }
@@ -187,6 +189,7 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
                 TableMetric::ALL.map(|metric| Row {
                     dataset: dataset.clone(),
                     metric,
+                    quantity: metric.label(dataset),
                     cells: columns
                         .iter()
                         .map(|column| TableCell::new(spec, &states, dataset, column, coverage, metric))

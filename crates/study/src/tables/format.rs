@@ -53,7 +53,7 @@ impl StudyTables {
     fn csv(&self) -> String {
         let mut text = String::from(
             "table,dataset,model,strategy,margin,coverage,metric,mean,std,seeds,published_mean,published_std,mark,missing,\
-             failed,diverged,trained_for,chosen\n",
+             failed,diverged,trained_for,chosen,quantity\n",
         );
         for table in &self.tables {
             for row in &table.rows {
@@ -79,6 +79,7 @@ impl StudyTables {
                         cell.diverged.to_string(),
                         optional(trained_for),
                         quote_csv(&table.chosen_on(&row.dataset).unwrap_or_default()).into_owned(),
+                        row.quantity.to_owned(),
                     ];
                     writeln!(text, "{}", fields.join(",")).expect("writing to a string");
                 }

@@ -168,6 +168,8 @@ fn every_format_is_written() {
     let json: serde_json::Value = serde_json::from_str(&tables.render(TableFormat::Json)).unwrap();
     assert_eq!(json["tables"][0]["rows"][0]["cells"][0]["mark"], "better");
     assert_eq!(json["scoreboards"][0]["cells"], 32);
+    assert_eq!(json["tables"][0]["rows"][0]["quantity"], "100·RMSE");
+    assert!(csv.lines().nth(1).unwrap().ends_with(",100·RMSE"), "{csv}");
     let message = "html".parse::<TableFormat>().unwrap_err().to_string();
     assert!(message.contains("md, csv, latex or json"), "{message}");
 }

@@ -1,6 +1,7 @@
 //! `intervalid export`.
 
 mod bands;
+mod coarse;
 mod run;
 
 pub use run::export_model;

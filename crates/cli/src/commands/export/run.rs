@@ -13,6 +13,7 @@ use intervalid_model::{CoverageTest, Model, ModelKind, Monitor, MonitorConfig, P
 use serde::Serialize;
 
 use super::bands::Bands;
+use super::coarse::warn_of_coarse_channels;
 use crate::args::{BandName, Cli, Command, ExportArgs, ExportPrecision, Fmi, Target};
 use crate::commands::load::{model, model_file};
 use crate::error::{ExportError, Failure};
@@ -148,6 +149,9 @@ fn write(
         Target::Onnx => graphs(&plan, args)?,
         Target::Fmu => output.working("compiling", || package(&plan, args, &name, monitor))?,
     };
+    if export.precision == Some("float") {
+        warn_of_coarse_channels(&plan, output);
+    }
     let contents: Vec<&[u8]> = export.files.iter().map(|(_, content)| content.as_slice()).collect();
     write_together(&places, &contents)?;
     Ok((plan, export, bands))
