@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use intervalid_files::{replace_file, sweep};
+use intervalid_files::{make_folder, replace_file, sweep};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -110,7 +110,7 @@ impl Results {
             path: path.clone(),
             source,
         };
-        fs::create_dir_all(&self.folder).map_err(failed)?;
+        make_folder(&self.folder).map_err(failed)?;
         sweep(&self.folder);
         let mut text = serde_json::to_string_pretty(result)?;
         text.push('\n');

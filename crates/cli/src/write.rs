@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use intervalid_files::{FolderError, MANIFEST, Manifest, OwnedFolder, replace_file, settle, sweep, temporary_file};
+use intervalid_files::{
+    FolderError, MANIFEST, Manifest, OwnedFolder, make_folder, replace_file, settle, sweep, temporary_file,
+};
 use intervalid_study::DATABASE;
 
 use crate::error::{Failure, MAKE_ROOM};
@@ -41,7 +43,7 @@ impl OutFolder {
             .collect();
         made.retain(|path| !path.as_os_str().is_empty());
         made.reverse();
-        let tried = fs::create_dir_all(folder).and_then(|()| temporary_file(folder));
+        let tried = make_folder(folder).and_then(|()| temporary_file(folder));
         sweep(folder);
         tried
             .with_context(|| format!("--out {}: cannot write into this folder", folder.display()))

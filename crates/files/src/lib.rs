@@ -1,6 +1,6 @@
 //! Files and folders of results that appear whole or not at all, whatever ends the process that writes them.
 //!
-//! - [`replace_file`] replaces one file; a reader sees the old content or the new one.
+//! - [`replace_file`] replaces one file; a reader sees the old content or the new one. [`make_folder`] makes a place for it.
 //! - [`LockedFile`] is held by one process at a time and let go of when that process ends, however it ends.
 //! - [`OwnedFolder`] replaces several files of a folder together: all are prepared beside their places, and renaming the folder
 //!   that holds them decides. What a killed process left of such a switch is finished by whoever comes next.
@@ -18,4 +18,4 @@ pub use error::{FolderError, Result};
 pub use folder::{OwnedFolder, Staged, settle};
 pub use lock::{LockedFile, open_lock};
 pub use manifest::{MANIFEST, Manifest};
-pub use whole::{replace_file, sweep, temporary_file};
+pub use whole::{make_folder, replace_file, sweep, temporary_file};

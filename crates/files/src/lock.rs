@@ -2,6 +2,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::whole::make_folder;
+
 /// A file that this process keeps locked; removed when dropped.
 ///
 /// The operating system lets go of the lock when its holder ends, however it ends, so that locks of the dead need no clock to be
@@ -35,7 +37,7 @@ impl Drop for LockedFile {
 fn lock(path: &Path) -> io::Result<Option<File>> {
     loop {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            make_folder(folder)?;
         }
         let file = match open_lock(path) {
             // Somebody swept the folder away in between.

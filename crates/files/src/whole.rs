@@ -26,10 +26,7 @@ const RANDOM: usize = 6;
 /// # Errors
 /// What the operating system says; the old file then stays.
 pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = around(path);
     let mut file = temporary_file(folder)?;
     let half = content.len() / 2;
     file.write_all(&content[..half]).map_err(own_words)?;
@@ -41,6 +38,27 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map_err(|error| own_words(error.error))?;
     sync_folder(folder);
     Ok(())
+}
+
+/// Makes a folder and those around it, durably, as far as they are not there yet.
+///
+/// # Errors
+/// What the operating system says.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    fs::create_dir_all(folder)?;
+    for made in missing.iter().rev() {
+        sync_folder(around(made));
+    }
+    Ok(())
+}
+
+/// The folder that a path lies in.
+fn around(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// An empty file in `folder` that is gone when it is dropped: whether the folder can be written into.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Split};
-use intervalid_files::OwnedFolder;
+use intervalid_files::{OwnedFolder, make_folder};
 use intervalid_model::{Control, Progress};
 use intervalid_report::FitReport;
 use intervalid_report::folder::{CHECKPOINT, CONFIG, JOURNAL, config_toml, fit_files, repeat_command, write_fit};
@@ -89,7 +89,7 @@ pub(crate) fn fit(app: &App, job: &Job, threads: usize, cancel: &AtomicBool) -> 
         return Err(ApiError::bad(format!("'{}' leads out of the workspace", job.name)));
     }
     let is_new = !path.exists();
-    std::fs::create_dir_all(&path).map_err(|error| ApiError::io(&job.name, &error))?;
+    make_folder(&path).map_err(|error| ApiError::io(&job.name, &error))?;
     let result = in_folder(
         app,
         job,

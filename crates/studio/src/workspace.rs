@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use intervalid_data::EXTENSIONS;
-use intervalid_files::LockedFile;
+use intervalid_files::{LockedFile, make_folder};
 use intervalid_report::folder::{METRICS, MODEL};
 
 use crate::api_error::{ApiError, ApiResult};
@@ -39,7 +39,7 @@ impl Workspace {
                 folder: folder.to_owned(),
             });
         }
-        fs::create_dir_all(folder).map_err(failed)?;
+        make_folder(folder).map_err(failed)?;
         let root = folder.canonicalize().map_err(failed)?;
         let text = root.to_str().map(str::to_owned).ok_or_else(|| StudioError::NotText {
             folder: folder.to_owned(),
@@ -52,7 +52,7 @@ impl Workspace {
                     reason: "this is not a folder, and the studio needs one of that name".to_owned(),
                 });
             }
-            _ => fs::create_dir_all(own.join("bin")).map_err(failed)?,
+            _ => make_folder(&own.join("bin")).map_err(failed)?,
         }
         let lock = LockedFile::take(own.join("lock")).map_err(failed)?;
         let lock = lock.ok_or_else(|| StudioError::Busy {

@@ -10,7 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use intervalid_files::{fault, open_lock};
+use intervalid_files::{fault, make_folder, open_lock};
 use intervalid_model::Model;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
@@ -157,7 +157,7 @@ impl Store {
 
     /// Opens the file of a database to write into it; there may be no tables in it yet.
     pub(crate) fn connect(folder: &Path, spec: &Spec, writers: Writers) -> Result<Self> {
-        fs::create_dir_all(folder).map_err(|source| StudyError::File {
+        make_folder(folder).map_err(|source| StudyError::File {
             action: "create",
             path: folder.to_owned(),
             source,
@@ -173,6 +173,8 @@ impl Store {
         };
         store.with(|connection| {
             connection.busy_timeout(PATIENCE)?;
+            // Otherwise a power cut after the last transaction may take it back.
+            connection.pragma_update(None, "synchronous", "EXTRA")?;
             connection.pragma_update(None, "foreign_keys", true)
         })?;
         if store.check_format()? {

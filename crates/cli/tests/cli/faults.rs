@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use crate::support::{Folder, record};
 
 /// Files by their place.
-type Files = BTreeMap<PathBuf, Vec<u8>>;
+pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Whether files of one call may stand beside those of the one before, each of them whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Together {
+pub(crate) enum Together {
     AllOrNone,
     EachOfThem,
 }
@@ -50,12 +50,12 @@ fn prepared(model: &[&str]) -> Folder {
     folder
 }
 
-fn arx() -> Folder {
+pub(crate) fn arx() -> Folder {
     prepared(&["--model", "arx"])
 }
 
 /// All files below a folder, without locks that nobody holds.
-fn files(folder: &Path) -> Files {
+pub(crate) fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut open = vec![folder.to_owned()];
     while let Some(next) = open.pop() {
@@ -72,7 +72,7 @@ fn files(folder: &Path) -> Files {
     found
 }
 
-fn put(folder: &Path, files: &Files) {
+pub(crate) fn put(folder: &Path, files: &Files) {
     fs::remove_dir_all(folder).expect("there");
     fs::create_dir(folder).expect("made");
     for (name, content) in files {

@@ -18,6 +18,7 @@ mod hostile;
 mod levels;
 mod life;
 mod misuse;
+mod power;
 mod prepare;
 mod promised;
 mod report;
