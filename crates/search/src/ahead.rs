@@ -56,13 +56,12 @@ fn of_division(folds: &Folds<'_>, fold: usize, model: &Model) -> Result<Vec<(usi
     scores.collect()
 }
 
-/// Where predictions over what a division holds out start: with history before it, or as far before it as the furthest horizon reaches back.
+/// Where predictions over what a division holds out start: as far before it as the furthest horizon reaches back, after a warm-up.
 fn runs(folds: &Folds<'_>, fold: usize, model: &Model) -> Part {
     let config = model.config();
-    if config.initial.looks_back() > 0 {
-        return folds.historic_runs(fold);
-    }
-    let approach = HorizonScales::FURTHEST + config.initial.unscored() + config.lags.ny + 1;
+    // History lies before a run anyway.
+    let warmup = config.initial.unscored() - config.initial.looks_back();
+    let approach = HorizonScales::FURTHEST + warmup + config.lags.ny + 1;
     let shortened = |(run, block): (Segment, Segment)| Segment {
         start: run.start.max(block.start.saturating_sub(approach)),
         ..run

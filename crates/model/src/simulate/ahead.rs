@@ -128,7 +128,7 @@ impl Model {
     }
 
     /// Predictions `horizon` samples ahead, each knowing the measured outputs up to then; the first ones of a part, and all within
-    /// a warm-up, know what a free run's start knows. Samples and scoring are those of [`simulate`](Self::simulate).
+    /// a warm-up, are those of the free run. Samples and scoring are those of [`simulate`](Self::simulate).
     ///
     /// The band is that of the free run, scaled as [`HorizonScales`] says; a model that has none keeps its width.
     ///
@@ -177,7 +177,7 @@ impl Model {
     }
 
     /// Predictions at all horizons whose bands are sized ([`horizon_scales`]), from some of the samples of `part`, with the sides of the free run's
-    /// band; not a number at samples without one. The first samples of a run, which are not as far from its start, have none.
+    /// band; not a number at samples without one. The first samples of a run, which are not as far from the end of its warm-up, have none.
     ///
     /// # Errors
     /// [`ModelError::NotStepwise`] for the Bayesian, dropout and deep-ensemble baselines; if the data have other channels or the part is too
@@ -269,13 +269,10 @@ mod tests {
             );
             for output in 0..recipe.outputs {
                 for step in 0..free.len() {
-                    // In a warm-up the free run knows more than a far prediction.
-                    if recipe.initial.unscored() == 0 {
-                        assert!(
-                            (far.centre[output][step] - free.centre[output][step]).abs() < 1e-12,
-                            "{recipe:?}"
-                        );
-                    }
+                    assert!(
+                        (far.centre[output][step] - free.centre[output][step]).abs() < 1e-12,
+                        "{recipe:?}"
+                    );
                     assert!(one.lower[output][step] <= one.centre[output][step]);
                 }
             }

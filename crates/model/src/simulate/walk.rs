@@ -12,7 +12,7 @@ pub(super) struct Plan<'a> {
     pub(super) horizons: &'a [usize],
     /// Samples between origins.
     pub(super) stride: usize,
-    /// Whether the first samples, which are not as far from the start as a horizon, get what the start knows.
+    /// Whether the first samples, which are not as far from the start as a horizon, get what a free run predicts there.
     pub(super) from_the_start: bool,
 }
 
@@ -97,15 +97,17 @@ pub(super) fn walk<T: Real>(
     let mut own = vec![T::zero(); furthest * outputs];
     let limit = T::of(DIVERGED);
     let oldest = initial.known_outputs(window.start, lags).start;
+    // Within a warm-up states have not settled and outputs are still unknown: nobody predicts from there.
+    let first_origin = initial.unscored();
     walker.reset();
     for (origin, k) in window.predicted().enumerate() {
         let past = PastOutputs::new(oldest..k, k);
         // The first step from an origin is also the one that moves the origin on.
         // Further than the last horizon that ends within the window nothing is looked at, but from the start.
         let left = steps - origin;
-        let wanted = match origin {
-            0 => furthest.min(left),
-            _ if origin.is_multiple_of(plan.stride) => {
+        let wanted = match origin.checked_sub(first_origin) {
+            Some(0) => furthest.min(left),
+            Some(since) if since.is_multiple_of(plan.stride) => {
                 let within = plan.horizons.iter().rev().find(|horizon| **horizon <= left);
                 within.copied().unwrap_or(1)
             }
@@ -126,9 +128,10 @@ pub(super) fn walk<T: Real>(
             }
             let at = (origin + ahead) * outputs;
             for (horizon, found) in plan.horizons.iter().zip(&mut found) {
+                let is_so_far_ahead = origin >= first_origin && *horizon == ahead + 1;
                 // So early in the run nobody knows more than its start.
-                let is_early = plan.from_the_start && origin == 0 && ahead < *horizon;
-                if *horizon == ahead + 1 || is_early {
+                let is_early = plan.from_the_start && origin <= first_origin && ahead < *horizon;
+                if is_so_far_ahead || is_early {
                     for (to, y) in found[at..at + outputs].iter_mut().zip(&*y) {
                         *to = y.as_f64();
                     }

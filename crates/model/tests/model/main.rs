@@ -1,5 +1,6 @@
 //! Tests through the public interface, by concern.
 
+mod ahead;
 mod baselines;
 mod extrapolation;
 mod monitor;
