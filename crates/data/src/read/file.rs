@@ -46,7 +46,7 @@ pub(crate) enum Source {
 /// | `.mat` | MATLAB (`-v6`, `-v7`, `-v7.3`): numeric arrays, and the fields of structures that hold some |
 /// | `.npz` | NumPy archive: the arrays' names are the columns' names |
 /// | `.npy` | one NumPy array: its columns are `c1`, `c2`, … (`c` if there is only one) |
-/// | `.parquet` | flat numeric columns; needs the feature `parquet` (on by default) |
+/// | `.parquet` | flat columns of numbers, dates and times, as their types say; needs the feature `parquet` (on by default) |
 ///
 /// In array files a two-dimensional array `u` of m columns gives the columns `u1` … `um`. Readers stream: memory is the
 /// chosen columns as f64, plus at most one more of them.

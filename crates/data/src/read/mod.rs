@@ -11,6 +11,8 @@ mod npy;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_value;
 mod places;
 mod resample;
 mod rows;

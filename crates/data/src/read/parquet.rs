@@ -4,18 +4,19 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
+use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::DataType;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::check_columns;
 use crate::read::columns::{Selection, TimeChoice};
-use crate::read::header::{Header, TimeUnit as Unit};
+use crate::read::header::{Header, TimeUnit};
 use crate::read::limit::Limit;
 use crate::read::options::{Position, ReadOptions};
+use crate::read::parquet_value::{Meaning, Stored, Value};
 use crate::read::table::{Labels, Table, push};
 use crate::read::times::{TimeCell, Times};
 use crate::time::Moment;
@@ -78,7 +79,7 @@ fn read_unguarded(
             match value {
                 Value::Number(number) => push(&mut column, number),
                 Value::Null => push(&mut column, f64::NAN),
-                Value::Text(_) => return Err(not_numeric(file, &schema.column(index))),
+                _ => return Err(not_numeric(file, &schema.column(index))),
             }
             Ok(())
         })?;
@@ -95,13 +96,8 @@ fn read_unguarded(
     if let Some(index) = selection.experiment {
         let mut row = 0;
         for_each_value(file, &reader, index, |value| {
-            let label = match value {
-                Value::Number(number) => number.to_string(),
-                Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                Value::Null => String::new(),
-            };
             row += 1;
-            labels.push(row - 1, &label, file, Position::Row(row as u64))
+            labels.push(row - 1, &value.to_string(), file, Position::Row(row as u64))
         })?;
         if row != rows {
             return Err(malformed(file, format!("its columns have {rows} and {row} rows")));
@@ -128,20 +124,6 @@ fn read_unguarded(
     Ok((header, selection, table))
 }
 
-/// Nanoseconds per unit of a column of timestamps.
-fn timestamp_unit(column: &ColumnDescriptor) -> Option<i128> {
-    match (column.logical_type_ref(), column.converted_type()) {
-        (Some(LogicalType::Timestamp(timestamp)), _) => Some(match timestamp.unit {
-            TimeUnit::MILLIS => 1_000_000,
-            TimeUnit::MICROS => 1000,
-            TimeUnit::NANOS => 1,
-        }),
-        (_, ConvertedType::TIMESTAMP_MILLIS) => Some(1_000_000),
-        (_, ConvertedType::TIMESTAMP_MICROS) => Some(1000),
-        _ => None,
-    }
-}
-
 /// Where no name tells, the first column of timestamps that is not chosen is the time.
 fn find_timestamps(schema: &SchemaDescriptor, selection: &mut Selection, options: &ReadOptions) {
     if selection.time.is_some() || options.time.is_some() {
@@ -151,11 +133,12 @@ fn find_timestamps(schema: &SchemaDescriptor, selection: &mut Selection, options
     let column = (0..schema.num_columns())
         .filter(|column| !chosen.contains(column))
         .find(|column| {
-            timestamp_unit(&schema.column(*column)).is_some() && schema.column(*column).max_rep_level() == 0
+            let column = schema.column(*column);
+            Meaning::of(&column).is_timestamp() && column.max_rep_level() == 0
         });
     selection.time = column.map(|column| TimeChoice {
         column,
-        unit: Unit::Unsaid,
+        unit: TimeUnit::Unsaid,
         is_asked: false,
     });
 }
@@ -167,10 +150,6 @@ fn read_times(
     rows: usize,
     times: &mut Times<'_>,
 ) -> Result<(), DataError> {
-    let column = reader.metadata().file_metadata().schema_descr().column(index);
-    let unit = timestamp_unit(&column);
-    let universal =
-        matches!(column.logical_type_ref(), Some(LogicalType::Timestamp(stamp)) if stamp.is_adjusted_to_u_t_c);
     let mut row = 0;
     for_each_value(file, reader, index, |value| {
         row += 1;
@@ -178,21 +157,16 @@ fn read_times(
         if row > rows {
             return Err(malformed(file, format!("its columns hold more than their {rows} rows")));
         }
-        let moment = |moment: Option<Moment>| moment.map_or(TimeCell::Other, TimeCell::Moment);
-        let cell = match (&value, unit) {
-            (Value::Number(number), Some(unit)) => moment(Moment::from_nanoseconds(
-                (*number as i128).saturating_mul(unit),
-                universal,
-            )),
-            (Value::Number(number), None) => TimeCell::Number(*number),
-            (Value::Text(bytes), _) => moment(Moment::parse_date(&String::from_utf8_lossy(bytes))),
-            (Value::Null, _) => TimeCell::Missing,
+        let cell = match value {
+            Value::Number(number) => TimeCell::Number(number),
+            Value::Moment(moment) => TimeCell::Moment(moment),
+            Value::Text(bytes) => {
+                Moment::parse_date(&String::from_utf8_lossy(bytes)).map_or(TimeCell::Other, TimeCell::Moment)
+            }
+            Value::NoDate(_) => TimeCell::Other,
+            Value::Null => TimeCell::Missing,
         };
-        times.push(cell, Position::Row(row as u64), || match value {
-            Value::Number(number) => number.to_string(),
-            Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            Value::Null => String::new(),
-        })
+        times.push(cell, Position::Row(row as u64), || value.to_string())
     })?;
     match row == rows {
         true => Ok(()),
@@ -217,12 +191,6 @@ fn check_ranges(file: &str, reader: &SerializedFileReader<File>) -> Result<(), D
     Ok(())
 }
 
-enum Value<'a> {
-    Number(f64),
-    Text(&'a [u8]),
-    Null,
-}
-
 fn malformed(file: &str, problem: impl ToString) -> DataError {
     FileProblem::Malformed {
         format: "Parquet",
@@ -234,7 +202,10 @@ fn malformed(file: &str, problem: impl ToString) -> DataError {
 fn not_numeric(file: &str, column: &ColumnDescriptor) -> DataError {
     FileProblem::ArrayShape {
         array: column.path().string(),
-        found: format!("of type {}", column.physical_type()),
+        found: match Meaning::of(column).clock() {
+            Some(what) => format!("one of {what}"),
+            None => format!("of type {}", column.physical_type()),
+        },
         expected: ArrayExpectation::FlatNumbers,
     }
     .of(file)
@@ -275,13 +246,9 @@ fn drain<T: DataType>(
     take: &mut impl FnMut(Value<'_>) -> Result<(), DataError>,
 ) -> Result<(), DataError>
 where
-    T::T: Cell,
+    T::T: Stored,
 {
-    // Unsigned numbers are stored in the signed types of the same width.
-    let unsigned = matches!(
-        column.converted_type(),
-        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
-    );
+    let meaning = Meaning::of(column);
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     loop {
         levels.clear();
@@ -298,54 +265,9 @@ where
             let value = if null {
                 Some(Value::Null)
             } else {
-                present.next().map(|value| value.value(unsigned))
+                present.next().map(|value| value.value(meaning))
             };
             take(value.ok_or_else(|| malformed(file, "fewer values than rows"))?)?;
         }
-    }
-}
-
-/// A stored value as a number or text.
-trait Cell {
-    fn value(&self, unsigned: bool) -> Value<'_>;
-}
-
-impl Cell for bool {
-    fn value(&self, _: bool) -> Value<'_> {
-        Value::Number(f64::from(u8::from(*self)))
-    }
-}
-
-impl Cell for i32 {
-    fn value(&self, unsigned: bool) -> Value<'_> {
-        Value::Number(if unsigned {
-            f64::from(*self as u32)
-        } else {
-            f64::from(*self)
-        })
-    }
-}
-
-impl Cell for i64 {
-    fn value(&self, unsigned: bool) -> Value<'_> {
-        Value::Number(if unsigned { *self as u64 as f64 } else { *self as f64 })
-    }
-}
-
-impl Cell for f32 {
-    fn value(&self, _: bool) -> Value<'_> {
-        Value::Number(f64::from(*self))
-    }
-}
-
-impl Cell for f64 {
-    fn value(&self, _: bool) -> Value<'_> {
-        Value::Number(*self)
-    }
-}
-
-impl Cell for ByteArray {
-    fn value(&self, _: bool) -> Value<'_> {
-        Value::Text(self.data())
     }
 }

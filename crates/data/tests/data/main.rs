@@ -6,6 +6,8 @@ mod bombs;
 mod damage;
 mod known;
 mod messy;
+#[cfg(feature = "parquet")]
+mod parquet_types;
 mod properties;
 mod readers;
 mod synthetic;
