@@ -13,6 +13,8 @@ use crate::warning::Warning;
 
 /// A new step from this many usual ones on takes means: interpolation would alias what is faster.
 const AVERAGE_FROM: f64 = 1.5;
+/// Rows this near to the border between two means, as a share of a step, lie on it: rounding must not choose their side.
+const ON_BORDER: f64 = 1e-3;
 
 /// What resampling did, to be told.
 #[derive(Default)]
@@ -55,7 +57,7 @@ pub(super) struct Resampled {
 /// Puts the complete rows of each run on a grid of `step` seconds that starts at the first of them; stretches by run.
 ///
 /// Between two rows a value is interpolated linearly; where the step is at least one and a half usual ones, it is the mean of the
-/// rows within half a step. One usual step for the whole file: all its runs together tell what it is. Rows with a missing value are
+/// rows within half a step; a row on the border between two belongs to both, half each, so that means lag behind nothing. One usual step for the whole file: all its runs together tell what it is. Rows with a missing value are
 /// left out, and so are rows whose time was there already. An interval of more than three steps, old or new, is not bridged: a new
 /// stretch starts after it, if the policy allows. Spikes are clipped first: a mean would spread them over its neighbours.
 pub(super) fn resample(
@@ -102,7 +104,7 @@ pub(super) fn resample(
             .len()
             .checked_sub(clipping.reach() + 1)
             .map(|row| times[row] - start);
-        let behind = if tally.averaged { step / 2.0 } else { 0.0 };
+        let behind = if tally.averaged { step * (0.5 + ON_BORDER) } else { 0.0 };
         let is_settled = |sample: &usize| settled.is_some_and(|until| *sample as f64 * step + behind <= until);
         clipping.unsettle(samples - (0..samples).take_while(is_settled).count());
         let mut marks = Vec::new();
@@ -208,17 +210,22 @@ fn between(times: &[f64], values: &[f64], at: f64, near: &mut usize) -> f64 {
     values[*near] + share * (values[*near + 1] - values[*near])
 }
 
-/// The mean of the rows from half a step before `at` to half a step after; on the line where there are none.
+/// The mean of the rows from half a step before `at` to half a step after, those on a border with half their weight; on the line
+/// where there are none.
 fn mean_around(times: &[f64], values: &[f64], at: f64, step: f64, near: &mut usize) -> f64 {
-    while *near < times.len() && times[*near] < at - step / 2.0 {
+    let (border, tolerance) = (step / 2.0, ON_BORDER * step);
+    while *near < times.len() && times[*near] < at - border - tolerance {
         *near += 1;
     }
-    let here = times[*near..]
-        .iter()
-        .take_while(|time| **time < at + step / 2.0)
-        .count();
-    match here {
-        0 => between(times, values, at, &mut near.saturating_sub(1)),
-        count => values[*near..*near + count].iter().sum::<f64>() / count as f64,
+    let rows = times[*near..].iter().zip(&values[*near..]);
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (time, value) in rows.take_while(|(time, _)| **time <= at + border + tolerance) {
+        let inside = border - (time - at).abs();
+        let weight = if inside > tolerance { 1.0 } else { 0.5 };
+        (sum, weights) = (sum + weight * value, weights + weight);
+    }
+    match weights > 0.0 {
+        true => sum / weights,
+        false => between(times, values, at, &mut near.saturating_sub(1)),
     }
 }

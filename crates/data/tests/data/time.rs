@@ -207,6 +207,27 @@ fn long_steps_take_means() {
     );
 }
 
+/// Rows on the border between two means belong to both: rounding must not choose, and no mean lags behind.
+#[test]
+fn a_ramp_stays_a_ramp_in_means() {
+    let start_1970 = |step: f64| (0..200).map(|k| 1.7e9 + f64::from(k) * step).collect::<Vec<f64>>();
+    for (times, step) in [
+        (even(200, 0.1), 0.2),
+        (even(200, 1.0), 2.0),
+        (even(200, 0.1), 0.6),
+        (even(200, 0.1), 0.3),
+        (start_1970(0.1), 0.4),
+    ] {
+        let dataset = parse(&record(&times), &resample(step)).expect("resamples");
+        let input = dataset.experiments()[0].input(0);
+        for (k, u) in input.iter().enumerate().take(input.len() - 1).skip(1) {
+            let expected = times[0] + k as f64 * step;
+            // Seconds since 1970 are stored to a quarter of a microsecond.
+            assert!((u - expected).abs() < 1e-6, "{step}: {u}, not {expected}");
+        }
+    }
+}
+
 #[test]
 fn resampling_bridges_short_gaps_and_no_long_ones() {
     let mut times = even(30, 1.0);
