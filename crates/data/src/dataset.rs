@@ -178,8 +178,8 @@ impl Experiment {
     pub fn with_gaps_filled(mut self, most: usize) -> Self {
         let rows = 0..self.len();
         let inputs = self.inputs.len();
-        let of_inputs = fill_gaps(&mut self.inputs, std::slice::from_ref(&rows), most);
-        let of_outputs = fill_gaps(&mut self.outputs, &[rows], most);
+        let of_inputs = fill_gaps(&mut self.inputs, std::slice::from_ref(&rows), None, most);
+        let of_outputs = fill_gaps(&mut self.outputs, &[rows], None, most);
         let of_outputs = of_outputs.into_iter().map(|filled| filled.of_channel(inputs));
         self.add_marks(of_inputs.into_iter().chain(of_outputs).map(Filled::into_mark));
         self

@@ -128,6 +128,26 @@ pub enum Warning {
         /// Seconds between samples, as it was read.
         step: f64,
     },
+    /// Numbers without a unit where the name of the column promises dates.
+    DateInSeconds {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// The first of them.
+        start: f64,
+        /// Seconds between samples, as it was read.
+        step: f64,
+    },
+    /// A column that merely counts rows, where the sample time was given.
+    CounterNotUsed {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// Seconds between samples, as given.
+        sample_time: f64,
+    },
     /// Experiments hold the same samples as others.
     SameSamples {
         /// Name of the first that does.
@@ -348,6 +368,28 @@ impl fmt::Display for Warning {
             Self::SameSamples {
                 experiment,
                 earlier,
+            Self::DateInSeconds {
+                file,
+                column,
+                start,
+                step,
+            } => write!(
+                f,
+                "{0}: column '{1}' holds numbers, from {start} on, and was read as seconds, one sample every {step} s: if they are \
+                 something else, write them as dates such as 2024-03-01, or name their unit, as in '{1} [d]'",
+                name(file),
+                name(column)
+            ),
+            Self::CounterNotUsed {
+                file,
+                column,
+                sample_time,
+            } => write!(
+                f,
+                "{}: column '{}' counts rows and is not used as the time: the sample time is {sample_time} s, as given",
+                name(file),
+                name(column)
+            ),
                 count,
             } => {
                 write!(

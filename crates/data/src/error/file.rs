@@ -197,10 +197,10 @@ pub enum FileProblem {
         /// Column name.
         column: String,
     },
-    /// A gap that is longer than those that are filled, or has one side only.
+    /// A gap that is longer than those that are filled, has one side only, or holds one in the times.
     #[error(
         "{position}, column '{}': missing sample in a gap that is not filled: expected at most {most} in a row, with a sample before \
-         and after",
+         and after and no gap in the times between",
         display_name(column)
     )]
     GapNotFilled {

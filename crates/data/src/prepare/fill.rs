@@ -34,8 +34,13 @@ impl Filled {
 }
 
 /// Fills runs of at most `most` missing samples (NaN) of every column, where a sample is known on both sides within the same run of rows.
-/// Longer ones stay as they are.
-pub(crate) fn fill_gaps(columns: &mut [Vec<f64>], runs: &[Range<usize>], most: usize) -> Vec<Filled> {
+/// Longer ones stay as they are. Lines go by the times of the rows where these are known, and by their number otherwise.
+pub(crate) fn fill_gaps(
+    columns: &mut [Vec<f64>],
+    runs: &[Range<usize>],
+    times: Option<&[f64]>,
+    most: usize,
+) -> Vec<Filled> {
     let mut filled = Vec::new();
     for (index, column) in columns.iter_mut().enumerate() {
         for rows in runs {
@@ -47,7 +52,7 @@ pub(crate) fn fill_gaps(columns: &mut [Vec<f64>], runs: &[Range<usize>], most: u
                 if let Some(before) = known
                     && (1..=most).contains(&(row - before - 1))
                 {
-                    fill(column, before, row);
+                    fill(column, times, before, row);
                     filled.push(Filled {
                         column: index,
                         rows: before + 1..row,
@@ -60,13 +65,19 @@ pub(crate) fn fill_gaps(columns: &mut [Vec<f64>], runs: &[Range<usize>], most: u
     filled
 }
 
-fn fill(column: &mut [f64], before: usize, after: usize) {
+fn fill(column: &mut [f64], times: Option<&[f64]>, before: usize, after: usize) {
     let (from, to) = (column[before], column[after]);
-    let steps = (after - before) as f64;
-    for (step, value) in column[before + 1..after].iter_mut().enumerate() {
-        let share = (step + 1) as f64 / steps;
+    let by_number = |row: usize| (row - before) as f64 / (after - before) as f64;
+    let by_time = |row: usize| {
+        let times = times?;
+        let share = (times[row] - times[before]) / (times[after] - times[before]);
+        // No share of nothing, and none where a row has no time.
+        (0.0..=1.0).contains(&share).then_some(share)
+    };
+    for row in before + 1..after {
+        let share = by_time(row).unwrap_or_else(|| by_number(row));
         // In this form a line between huge values of opposite sign does not overflow.
-        *value = from * (1.0 - share) + to * share;
+        column[row] = from * (1.0 - share) + to * share;
     }
 }
 
@@ -82,7 +93,7 @@ mod tests {
             vec![0.0, 1.0, 2.0, nan, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
         ];
         let whole = 0..10;
-        let filled = fill_gaps(&mut columns, std::slice::from_ref(&whole), 2);
+        let filled = fill_gaps(&mut columns, std::slice::from_ref(&whole), None, 2);
         let expected = [(0, 2..4), (1, 3..4)].map(|(column, rows)| Filled { column, rows });
         assert_eq!(filled, expected);
         assert!((columns[0][2] - 2.0).abs() < 1e-15 && (columns[0][3] - 3.0).abs() < 1e-15);
@@ -92,6 +103,22 @@ mod tests {
         assert_eq!(left, [0, 5, 6, 7, 9]);
         // Nothing is drawn from one experiment into the next.
         let mut columns = vec![vec![1.0, nan, 3.0]];
-        assert_eq!(fill_gaps(&mut columns, &[0..2, 2..3], 5), []);
+        assert_eq!(fill_gaps(&mut columns, &[0..2, 2..3], None, 5), []);
+    }
+
+    #[test]
+    fn lines_go_by_time_where_it_is_known() {
+        let nan = f64::NAN;
+        let gap = [0.0, nan, nan, 10.0];
+        let fill = |times: [f64; 4]| {
+            let mut columns = vec![gap.to_vec()];
+            fill_gaps(&mut columns, std::slice::from_ref(&(0..4)), Some(&times), 2);
+            [columns[0][1], columns[0][2]]
+        };
+        assert_eq!(fill([0.0, 1.0, 2.0, 10.0]), [1.0, 2.0]);
+        // By number: a row without a time, and rows of one time.
+        let [by_number, by_time] = fill([0.0, nan, 8.0, 10.0]);
+        assert!((by_number - 10.0 / 3.0).abs() < 1e-12 && (by_time - 8.0).abs() < 1e-12);
+        assert!(fill([5.0; 4]).iter().all(|value| value.is_finite()));
     }
 }

@@ -18,9 +18,8 @@ use crate::read::mat::MatFile;
 use crate::read::mat_hdf5::{Hdf5MatFile, is_hdf5};
 use crate::read::npy::{NpyFile, NpzFile};
 use crate::read::options::{Decimal, ReadOptions};
-use crate::read::sampling::TimeColumn;
 use crate::read::sheet;
-use crate::read::table::{KnownStep, Table};
+use crate::read::table::{KnownStep, SAME_STEP, Table};
 use crate::read::text::{self, Delimiter, TextForm};
 use crate::warning::Warning;
 
@@ -89,10 +88,16 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         let channels = [channels_of(&selection.inputs), channels_of(&selection.outputs)];
         let (first, _, expected) = agreed.get_or_insert_with(|| (file.clone(), stem.clone(), channels.clone()));
         check_agreement(&file, &channels, (first, expected))?;
-        let time = table.time.as_ref();
-        // A column that counts rows is no clock to somebody who says how long a row is.
-        if options.time.is_none() && options.sample_time.is_some() && time.is_some_and(TimeColumn::is_counter) {
-            table.time = None;
+        // A column that counts rows is no clock to somebody who says that a row takes another time.
+        if let Some(sample_time) = options.sample_time.filter(|given| (given - 1.0).abs() > SAME_STEP)
+            && options.time.is_none()
+            && let Some(counter) = table.time.take_if(|time| time.is_counter())
+        {
+            table.warnings.push(Warning::CounterNotUsed {
+                file: file.clone(),
+                column: counter.name,
+                sample_time,
+            });
         }
         let column = table.time.as_ref().map(|time| time.name.clone()).unwrap_or_default();
         let names: Vec<&str> = selection.channels().map(|index| header.full[index].as_str()).collect();

@@ -97,6 +97,11 @@ const TIME_NAMES: [&str; 14] = [
     "tiempo",
 ];
 
+/// Whether a column of this name should hold dates: a number there may be a year, or a day in digits.
+pub(super) fn promises_dates(full: &str) -> bool {
+    ["date", "datetime", "date time"].contains(&split_time_unit(full).0.as_str())
+}
+
 /// How the numbers of a column of times count.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TimeUnit {

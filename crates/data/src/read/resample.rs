@@ -29,11 +29,16 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Seconds between rows, for messages.
+    pub(super) fn usual(&self) -> f64 {
+        significant(self.usual)
+    }
+
     pub(super) fn warning(self, file: &str, column: &str, step: f64) -> Warning {
         Warning::Resampled {
             file: file.to_owned(),
             column: column.to_owned(),
-            from: significant(self.usual),
+            from: self.usual(),
             to: step,
             rows: self.rows,
             samples: self.samples,
@@ -146,12 +151,7 @@ fn stretches(
     (step, options): (f64, &ReadOptions),
     tally: &mut Tally,
 ) -> Result<Vec<Vec<usize>>, DataError> {
-    // Who fills gaps of so many samples bridges what is as long.
-    let steps = options
-        .prepare
-        .fill_gaps
-        .map_or(BRIDGE, |samples| BRIDGE.max(samples as f64 + 1.0));
-    let longest = steps * step.max(tally.usual) * (1.0 + f64::EPSILON);
+    let longest = longest_bridge(step, tally.usual, options.prepare.fill_gaps);
     let mut stretches: Vec<Vec<usize>> = Vec::new();
     for row in rows {
         let Some(stretch) = stretches.last_mut() else {
@@ -202,6 +202,13 @@ fn points(span: f64, step: f64) -> f64 {
 fn between(times: &[f64], values: &[f64], at: f64, near: &mut usize) -> f64 {
     while *near + 1 < times.len() && times[*near + 1] <= at {
         *near += 1;
+/// The longest interval that is bridged, where rows come in intervals of `usual` seconds.
+pub(super) fn longest_bridge(step: f64, usual: f64, fill_gaps: Option<usize>) -> f64 {
+    // Who fills gaps of so many samples bridges what is as long.
+    let steps = fill_gaps.map_or(BRIDGE, |samples| BRIDGE.max(samples as f64 + 1.0));
+    steps * step.max(usual) * (1.0 + f64::EPSILON)
+}
+
     }
     let Some(next) = times.get(*near + 1) else {
         return values[*near];

@@ -1,6 +1,9 @@
 //! Even sampling by a column of times: checked, and cut at gaps.
 
+use std::ops::Range;
+
 use crate::error::{DataError, FileProblem};
+use crate::read::header::promises_dates;
 use crate::read::options::{MissingPolicy, Position};
 use crate::read::table::push;
 use crate::time::{Moment, TimeAxis};
@@ -20,6 +23,8 @@ pub(crate) struct TimeColumn {
     pub(super) start: Option<Moment>,
     /// Seconds since `start`; NaN where a row has no time.
     pub(super) seconds: Vec<f64>,
+    /// Whether these were numbers, and nothing said of what.
+    pub(super) is_bare: bool,
 }
 
 impl TimeColumn {
@@ -28,6 +33,7 @@ impl TimeColumn {
             name: name.into(),
             start: None,
             seconds: Vec::new(),
+            is_bare: false,
         }
     }
 
@@ -51,11 +57,63 @@ impl TimeColumn {
         Some(TimeAxis { start, step })
     }
 
-    /// Whether it merely counts the rows.
+    /// Whether it merely counts the rows. Dates, times of day and seconds that are called so come from a clock, whatever their step.
     pub(super) fn is_counter(&self) -> bool {
-        self.seconds
-            .windows(2)
-            .all(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9)
+        let mut steps = self.seconds.windows(2);
+        self.is_bare && steps.all(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9)
+    }
+
+    /// What is doubtful about its numbers, which were read as one sample every `step` seconds.
+    pub(super) fn doubt(&self, file: &str, step: f64) -> Option<Warning> {
+        let Some(Moment::Seconds(start)) = self.start else {
+            return None;
+        };
+        let (file, column) = (file.to_owned(), self.name.clone());
+        if start.abs() >= LATEST {
+            Some(Warning::TimeInSeconds {
+                file,
+                column,
+                start,
+                step,
+            })
+        } else if self.is_bare && promises_dates(&self.name) {
+            Some(Warning::DateInSeconds {
+                file,
+                column,
+                start,
+                step,
+            })
+        } else {
+            None
+        }
+    }
+
+    /// Runs of rows, cut where the times go back or stand further apart than `longest` allows for so many rows and the usual step.
+    pub(super) fn cut_at_gaps(
+        &self,
+        runs: Vec<Range<usize>>,
+        longest: impl Fn(usize, f64) -> f64,
+    ) -> Vec<Range<usize>> {
+        let Some(usual) = self.usual_step(runs.iter().cloned()) else {
+            return runs;
+        };
+        let mut pieces = Vec::with_capacity(runs.len());
+        for run in runs {
+            let mut begun = run.start;
+            let mut known: Option<usize> = None;
+            for row in run.clone().filter(|row| !self.seconds[*row].is_nan()) {
+                if let Some(before) = known {
+                    let interval = self.seconds[row] - self.seconds[before];
+                    if interval < 0.0 || interval > longest(row - before, usual) {
+                        pieces.push(begun..row);
+                        begun = row;
+                    }
+                }
+                known = Some(row);
+            }
+            pieces.push(begun..run.end);
+        }
+        pieces
     }
 
     /// The median of the positive intervals between neighbours within groups of rows; none where there are none.
@@ -181,22 +239,13 @@ pub(super) fn even_stretches(
         step: shown,
         backwards,
     });
-    let doubtful = match time.start {
-        Some(Moment::Seconds(start)) if start.abs() >= LATEST => Some(Warning::TimeInSeconds {
-            file: file.to_owned(),
-            column: time.name.clone(),
-            start,
-            step,
-        }),
-        _ => None,
-    };
     Ok(Even {
         stretches: pieces
             .into_iter()
             .map(|piece| plain(time.axis(piece.0, step), piece))
             .collect(),
         step: Some(step),
-        warnings: split.into_iter().chain(doubtful).collect(),
+        warnings: split.into_iter().chain(time.doubt(file, step)).collect(),
     })
 }
 

@@ -7,8 +7,8 @@ use crate::dataset::Experiment;
 use crate::error::{DataError, FileProblem};
 use crate::prepare::{Clipping, Filled, fill_gaps};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
-use crate::read::resample::resample;
-use crate::read::sampling::{Even, Stretch, TimeColumn, even_stretches};
+use crate::read::resample::{longest_bridge, resample};
+use crate::read::sampling::{Even, GAP, Stretch, TimeColumn, even_stretches};
 use crate::spot::{Mark, SpotKind};
 use crate::time::Moment;
 use crate::warning::Warning;
@@ -246,14 +246,21 @@ impl Table {
         runs.collect()
     }
 
-    /// Fills short gaps where that is asked for, and refuses what is missing then where that is no border. `names` are those of the columns.
+    /// Fills short gaps where that is asked for, but draws no line over a gap in the times, and refuses what is missing then where that is no border. `names` are those of the columns.
     pub(super) fn fill(&mut self, file: &str, names: &[&str], options: &ReadOptions) -> Result<(), DataError> {
         let Some(most) = options.prepare.fill_gaps else {
             return Ok(());
         };
         options.prepare.check()?;
-        let runs: Vec<Range<usize>> = self.runs("").into_iter().map(|(_, rows)| rows).collect();
-        self.filled = fill_gaps(&mut self.columns, &runs, most);
+        let mut runs: Vec<Range<usize>> = self.runs("").into_iter().map(|(_, rows)| rows).collect();
+        if let Some(time) = &self.time {
+            runs = time.cut_at_gaps(runs, |rows, usual| match options.resample {
+                Some(step) => longest_bridge(step, usual, Some(most)),
+                None => (rows as f64 - 1.0 + GAP) * usual,
+            });
+        }
+        let times = self.time.as_ref().map(|time| time.seconds.as_slice());
+        self.filled = fill_gaps(&mut self.columns, &runs, times, most);
         let position = Self::position(self.first_row);
         if let Some(first) = self.filled.iter().map(|gap| gap.rows.start).min() {
             self.warnings.push(Warning::GapsFilled {
@@ -394,6 +401,7 @@ impl Table {
             experiments,
             warnings,
             step: Some(step),
+        warnings.extend(time.doubt(file, tally.usual()));
         })
     }
 }

@@ -59,7 +59,10 @@ impl<'a> Times<'a> {
         let moment = match cell {
             TimeCell::Number(number) if !number.is_nan() => match &self.choice.unit {
                 TimeUnit::Other(unit) => return self.refuse_unit(unit.clone(), position, &shown()),
-                TimeUnit::Unsaid => Some(Moment::Seconds(number)),
+                TimeUnit::Unsaid => {
+                    self.column.is_bare = true;
+                    Some(Moment::Seconds(number))
+                }
                 TimeUnit::Seconds(factor) => Some(Moment::Seconds(number * factor)),
             },
             TimeCell::Missing | TimeCell::Number(_) => return self.push_missing(position),
