@@ -25,6 +25,14 @@ pub(super) enum Cells<'a> {
         places: &'a [(u32, u32)],
     },
     Owned(Vec<String>),
+    Sheet(Vec<SheetCell>),
+}
+
+/// A cell of a spreadsheet.
+pub(super) struct SheetCell {
+    pub(super) text: String,
+    /// What it is where the sheet says that it is a time of day or a duration.
+    pub(super) clock: Option<Moment>,
 }
 
 impl Cells<'_> {
@@ -32,6 +40,7 @@ impl Cells<'_> {
         match self {
             Self::Plain { places, .. } => places.len(),
             Self::Owned(cells) => cells.len(),
+            Self::Sheet(cells) => cells.len(),
         }
     }
 
@@ -42,6 +51,14 @@ impl Cells<'_> {
                 &line[start as usize..end as usize]
             }
             Self::Owned(cells) => &cells[index],
+            Self::Sheet(cells) => &cells[index].text,
+        }
+    }
+
+    fn clock(&self, index: usize) -> Option<Moment> {
+        match self {
+            Self::Sheet(cells) => cells[index].clock,
+            Self::Plain { .. } | Self::Owned(_) => None,
         }
     }
 
@@ -226,9 +243,10 @@ impl<'a> Rows<'a> {
             return Ok(());
         };
         let cell = cells.get(choice.column);
-        let found = match number(cell, self.decimal) {
-            Some(value) => TimeCell::Number(value),
-            None => Moment::parse_date(cell).map_or(TimeCell::Other, TimeCell::Moment),
+        let found = match (cells.clock(choice.column), number(cell, self.decimal)) {
+            (Some(moment), _) => TimeCell::Moment(moment),
+            (None, Some(value)) => TimeCell::Number(value),
+            (None, None) => Moment::parse_date(cell).map_or(TimeCell::Other, TimeCell::Moment),
         };
         times.push(found, position, || cell.to_owned())
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use calamine::{Cell, Data, DataRef, Range, Reader, Xlsx, XlsxError, open_workbook};
+use calamine::{Cell, Data, DataRef, Range, Reader, SheetType, Xlsx, XlsxError, open_workbook};
 
 use crate::error::{DataError, FileProblem};
 use crate::read::columns::Selection;
@@ -12,7 +12,7 @@ use crate::read::header::Header;
 use crate::read::limit::Limit;
 use crate::read::options::{Decimal, Position, ReadOptions};
 use crate::read::places::impossible_claim;
-use crate::read::rows::{Cells, Rows};
+use crate::read::rows::{Cells, Rows, SheetCell};
 use crate::read::table::Table;
 use crate::time::Moment;
 
@@ -40,7 +40,13 @@ pub(super) fn read(
     check_parts(file, path, limit)?;
     let mut book: Xlsx<_> = open_workbook(path).map_err(|error: XlsxError| malformed(error.to_string()))?;
     let mut sheet: Option<Range<Data>> = None;
-    for name in book.sheet_names() {
+    // Charts have sheets of their own, without cells.
+    let sheets = book
+        .sheets_metadata()
+        .iter()
+        .filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    let names: Vec<String> = sheets.map(|sheet| sheet.name.clone()).collect();
+    for name in names {
         let (extent, cells) = cells(&mut book, &name, limit).map_err(|error| malformed(error.to_string()))?;
         limit.check(extent)?;
         if !cells.is_empty() {
@@ -64,9 +70,17 @@ pub(super) fn read(
         .find(|(_, cells)| cells.iter().any(|cell| !matches!(cell, Data::Empty)))
         .map(|(_, cells)| cells.iter().map(|cell| text(cell, start).trim().to_owned()).collect());
     let names: Vec<String> = names.ok_or_else(|| FileProblem::EmptyFile.of(file))?;
-    let mut table = Rows::new(file, names, Decimal::Point, options)?;
+    let mut table = Rows::new(file, names, options.decimal, options)?;
+    let typed = |cell: &Data| SheetCell {
+        text: match (cell, options.decimal) {
+            // Written as the text of others is, so that one rule reads both.
+            (Data::Float(_) | Data::DateTime(_), Decimal::Comma) => text(cell, start).replacen('.', ",", 1),
+            _ => text(cell, start),
+        },
+        clock: clock(cell),
+    };
     for (position, cells) in rows {
-        let cells = Cells::Owned(cells.iter().map(|cell| text(cell, start)).collect());
+        let cells = Cells::Sheet(cells.iter().map(typed).collect());
         if cells.is_blank() {
             table.blank(position);
         } else {
@@ -121,22 +135,32 @@ fn cells(book: &mut Xlsx<BufReader<File>>, name: &str, limit: &Limit<'_>) -> Res
     Ok((rows.saturating_mul(columns), cells))
 }
 
+/// Seconds of a time of day or a duration. They are stored as days: a unit in the header is not about them.
+fn clock(cell: &Data) -> Option<Moment> {
+    match cell {
+        // A number of days from one on is a date.
+        Data::DateTime(date) if date.is_datetime() && date.as_f64() >= 1.0 => None,
+        Data::DateTime(time) => {
+            // To the microsecond: days in binary do not hold seconds exactly.
+            Some(Moment::Seconds((time.as_f64() * 86_400e6).round() / 1e6))
+        }
+        _ => None,
+    }
+}
+
 /// A cell as text that reads back to the same number or date; the workbook starts its days so many before 1970.
 fn text(cell: &Data, days_to_1970: f64) -> String {
     match cell {
         Data::Empty => String::new(),
         Data::String(text) => text.trim().to_owned(),
         Data::Bool(flag) => u8::from(*flag).to_string(),
-        Data::DateTime(date) if date.is_datetime() => {
+        Data::DateTime(date) if clock(cell).is_none() => {
             // To the millisecond, the smallest unit that spreadsheets show.
             let milliseconds = ((date.as_f64() - days_to_1970) * 86_400e3).round();
-            match Moment::from_nanoseconds(milliseconds as i128 * 1_000_000, false) {
-                // A number of days below one is a time of day.
-                Some(moment) if date.as_f64() >= 1.0 => moment.to_string(),
-                _ => (date.as_f64() * 86_400.0).to_string(),
-            }
+            let moment = Moment::from_nanoseconds(milliseconds as i128 * 1_000_000, false);
+            moment.map_or_else(|| (date.as_f64() * 86_400.0).to_string(), |moment| moment.to_string())
         }
-        Data::DateTime(duration) => (duration.as_f64() * 86_400.0).to_string(),
+        Data::DateTime(time) => (time.as_f64() * 86_400.0).to_string(),
         other => other.to_string(),
     }
 }

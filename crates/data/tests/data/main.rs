@@ -11,6 +11,7 @@ mod messy;
 mod parquet_types;
 mod properties;
 mod readers;
+mod sheets;
 mod synthetic;
 mod time;
 mod time_columns;

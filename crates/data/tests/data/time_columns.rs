@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 
 use intervalid_data::{Dataset, MissingPolicy, ReadOptions, read};
 use zip::ZipWriter;
@@ -213,82 +212,5 @@ mod parquet_columns {
             told(&dataset),
             "a.parquet: column 'time' is not used as the time: row 2, 'inf' is not one"
         );
-    }
-}
-
-/// A workbook of dates, u and y; it counts its days from 1904 on or as usual.
-fn workbook(folder: &std::path::Path, from_1904: bool) -> PathBuf {
-    let path = folder.join("a.xlsx");
-    let mut archive = ZipWriter::new(fs::File::create(&path).expect("creates"));
-    let relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-    let main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
-    // 2024-03-01.
-    let first = if from_1904 { 43_890 } else { 45_352 };
-    let rows: String = (0..3)
-        .map(|k| {
-            let row = k + 2;
-            format!(
-                "<row r=\"{row}\"><c r=\"A{row}\" s=\"1\"><v>{}</v></c><c r=\"B{row}\"><v>{k}</v></c><c r=\"C{row}\"><v>{k}</v></c></row>",
-                first + k
-            )
-        })
-        .collect();
-    let names: String = [("A1", "time"), ("B1", "u"), ("C1", "y")]
-        .map(|(cell, name)| format!("<c r=\"{cell}\" t=\"inlineStr\"><is><t>{name}</t></is></c>"))
-        .concat();
-    let epoch = u8::from(from_1904);
-    for (part, content) in [
-        (
-            "[Content_Types].xml",
-            "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>".to_owned(),
-        ),
-        (
-            "_rels/.rels",
-            format!(
-                "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"rId1\" \
-                 Type=\"{relation}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "xl/_rels/workbook.xml.rels",
-            format!(
-                "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"rId1\" \
-                 Type=\"{relation}/worksheet\" Target=\"worksheets/sheet1.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "xl/workbook.xml",
-            format!(
-                "<workbook {main} xmlns:r=\"{relation}\"><workbookPr date1904=\"{epoch}\"/><sheets><sheet name=\"a\" \
-                 sheetId=\"1\" r:id=\"rId1\"/></sheets></workbook>"
-            ),
-        ),
-        (
-            "xl/styles.xml",
-            format!(
-                "<styleSheet {main}><cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" \
-                 applyNumberFormat=\"1\"/></cellXfs></styleSheet>"
-            ),
-        ),
-        (
-            "xl/worksheets/sheet1.xml",
-            format!("<worksheet {main}><sheetData><row r=\"1\">{names}</row>{rows}</sheetData></worksheet>"),
-        ),
-    ] {
-        archive.start_file(part, SimpleFileOptions::default()).expect("starts");
-        archive.write_all(content.as_bytes()).expect("writes");
-    }
-    archive.finish().expect("finishes");
-    path
-}
-
-#[test]
-fn workbooks_count_days_from_1900_or_1904() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    for from_1904 in [false, true] {
-        let dataset = read(&[workbook(folder.path(), from_1904)], &ReadOptions::default()).expect("reads");
-        assert_eq!((dataset.samples(), dataset.sample_time()), (3, Some(86_400.0)));
-        let time = dataset.experiments()[0].time().expect("known");
-        assert_eq!(time.start.to_string(), "2024-03-01T00:00:00", "from 1904: {from_1904}");
     }
 }
