@@ -445,13 +445,10 @@ impl Dataset {
     /// If there is no channel of such a name.
     pub fn with_units_by_name(mut self, units: &[(String, String)]) -> Result<Self, DataError> {
         for (name, unit) in units {
-            let channels = self.inputs.iter_mut().chain(&mut self.outputs);
-            // A name may be written as the file has it, too.
-            let short = split_unit(name).0;
-            let mut found = channels.filter(|channel| channel.name == *name || channel.name == short);
-            match found.next() {
-                Some(channel) => channel.unit = Some(unit.clone()),
-                None => return Err(no_channel(&self.inputs, &self.outputs, name)),
+            let index = self.channel_index(name)?;
+            let mut channels = self.inputs.iter_mut().chain(&mut self.outputs);
+            if let Some(channel) = channels.nth(index) {
+                channel.unit = Some(unit.clone());
             }
         }
         Ok(self)
@@ -513,9 +510,9 @@ fn check_experiment(experiment: &Experiment, inputs: &[Channel], outputs: &[Chan
 
 /// Where a channel of this name is, inputs counted before outputs; a name may be written as the file has it, too.
 pub(crate) fn channel_index(inputs: &[Channel], outputs: &[Channel], name: &str) -> Result<usize, DataError> {
-    let short = split_unit(name).0;
-    let mut channels = inputs.iter().chain(outputs);
-    let found = channels.position(|channel| channel.name == name || channel.name == short);
+    let position = |name: &str| inputs.iter().chain(outputs).position(|channel| channel.name == name);
+    // `flow` and `flow [l/s]` may both be there: the whole name comes first.
+    let found = position(name).or_else(|| position(split_unit(name).0));
     found.ok_or_else(|| no_channel(inputs, outputs, name))
 }
 
@@ -606,6 +603,20 @@ mod tests {
         for (found, expected) in cases {
             assert_eq!(found.as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn the_whole_name_of_a_channel_comes_before_its_short_form() {
+        let experiment = Experiment::new("a", vec![vec![1.0], vec![1.0]], vec![vec![1.0]]);
+        let inputs = channels(&["flow", "flow [l/s]"]);
+        let dataset = Dataset::new("d", inputs, channels(&["level"]), None, vec![experiment]).expect("valid");
+        for (name, index) in [("flow", 0), ("flow [l/s]", 1), ("flow [m3/h]", 0), ("level [m]", 2)] {
+            assert_eq!(dataset.channel_index(name).expect(name), index, "{name}");
+        }
+        let units = [("flow [l/s]".to_owned(), "m3/h".to_owned())];
+        let dataset = dataset.with_units_by_name(&units).expect("known");
+        let units: Vec<Option<&str>> = dataset.channels().map(|channel| channel.unit.as_deref()).collect();
+        assert_eq!(units, [None, Some("m3/h"), None]);
     }
 
     #[test]

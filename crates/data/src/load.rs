@@ -48,7 +48,8 @@ pub fn load<S: AsRef<str>>(data: &[S], data_dir: Option<&Path>, options: &ReadOp
     if options.inputs.is_some() || options.outputs.is_some() {
         return Ok(dataset);
     }
-    Ok(dataset.with_units(&[known.input.1], &[known.output.1]))
+    let dataset = dataset.with_units(&[known.input.1], &[known.output.1]);
+    dataset.with_units_by_name(&options.units)
 }
 
 /// A name that no column has: asking for it ends every reader right after the names of the columns.

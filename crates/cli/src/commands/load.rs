@@ -164,8 +164,8 @@ pub(super) fn columns(option: &str, channels: &[Channel], asked: Option<&[String
         return Ok(asked);
     }
     let place = |name: &str| {
-        let is_it = |channel: &Channel| [name, split_unit(name).0].contains(&channel.name.as_str());
-        channels.iter().position(is_it)
+        let position = |name: &str| channels.iter().position(|channel| channel.name == name);
+        position(name).or_else(|| position(split_unit(name).0))
     };
     let mut ordered = vec![None; channels.len()];
     for name in &asked {

@@ -25,6 +25,18 @@ fn built_in_sets_load_with_their_metadata() {
 }
 
 #[test]
+fn units_that_are_given_win_over_those_of_the_catalogue() {
+    let options = ReadOptions {
+        units: vec![("y".to_owned(), "mV".to_owned())],
+        ..ReadOptions::default()
+    };
+    let dataset = load(&["hair-dryer"], None, &options).expect("loads");
+    assert_eq!(dataset.outputs()[0].unit.as_deref(), Some("mV"));
+    let known = known_dataset("hair-dryer").expect("known");
+    assert_eq!(dataset.inputs()[0].unit.as_deref(), known.input.1);
+}
+
+#[test]
 fn the_dryer_is_described() {
     let summary = describe(&built_in("hair-dryer"));
     assert_eq!(summary.inputs[0].levels, 2);
