@@ -123,16 +123,16 @@ fn summary<'a>(
     };
     let constant = min >= max;
     let mut longest_constant = 0;
-    let mut long_stretch = None;
-    for experiment in dataset.experiments() {
+    let mut long_stretch: Option<(usize, &str, usize, usize)> = None;
+    for (index, experiment) in dataset.experiments().iter().enumerate() {
         let (start, samples) = longest_stretch(column(experiment));
         longest_constant = longest_constant.max(samples);
         // A switched input stands still by nature; only a long stand-still among many levels is odd.
         if samples >= LONG_STRETCH
             && samples * 50 >= experiment.len()
-            && long_stretch.as_ref().is_none_or(|(_, _, longest)| samples > *longest)
+            && long_stretch.as_ref().is_none_or(|(.., longest)| samples > *longest)
         {
-            long_stretch = Some((experiment.name(), start, samples));
+            long_stretch = Some((index, experiment.name(), start, samples));
         }
     }
     let name = || channel.name.clone();
@@ -171,10 +171,11 @@ fn summary<'a>(
             });
         }
     }
-    if let Some((experiment, start, samples)) = long_stretch.filter(|_| !constant && !few_levels) {
+    if let Some((index, experiment, start, samples)) = long_stretch.filter(|_| !constant && !few_levels) {
         warnings.push(Warning::ConstantStretch {
             channel: name(),
             experiment: experiment.to_owned(),
+            index,
             start,
             samples,
         });

@@ -120,19 +120,16 @@ pub fn spots(dataset: &Dataset, warnings: &[Warning]) -> Vec<Spot> {
             Warning::Constant { channel, .. } => found.extend(runs(dataset, channel, SpotKind::Constant, |_| true)),
             Warning::ConstantStretch {
                 channel,
-                experiment,
+                index,
                 start,
                 samples,
+                ..
             } => {
-                let experiment = dataset
-                    .experiments()
-                    .iter()
-                    .position(|other| other.name() == experiment);
                 let channel = dataset.channel_index(channel).ok();
-                found.extend(experiment.zip(channel).map(|(experiment, channel)| Spot {
+                found.extend(channel.map(|channel| Spot {
                     kind: SpotKind::Constant,
                     channel: Some(channel),
-                    experiment,
+                    experiment: *index,
                     start: *start,
                     end: start + samples,
                 }));

@@ -181,6 +181,9 @@ pub enum Warning {
         channel: String,
         /// Experiment name.
         experiment: String,
+        /// Its place among the experiments: names may be equal.
+        #[serde(skip)]
+        index: usize,
         /// First sample of the stretch, from 0.
         start: usize,
         /// Samples in it.
@@ -365,9 +368,6 @@ impl fmt::Display for Warning {
                 name(file),
                 name(column)
             ),
-            Self::SameSamples {
-                experiment,
-                earlier,
             Self::DateInSeconds {
                 file,
                 column,
@@ -390,6 +390,9 @@ impl fmt::Display for Warning {
                 name(file),
                 name(column)
             ),
+            Self::SameSamples {
+                experiment,
+                earlier,
                 count,
             } => {
                 write!(
@@ -430,6 +433,7 @@ impl fmt::Display for Warning {
                 experiment,
                 start,
                 samples,
+                ..
             } => write!(
                 f,
                 "channel '{}' of experiment '{}' does not change over {samples} samples from sample {start} on",

@@ -1,6 +1,6 @@
 //! From paths to one data set.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     let mut agreed: Option<(String, String, [Vec<Channel>; 2])> = None;
     let mut step = KnownStep::given(options.sample_time);
     let mut clipping: Option<Clipping> = None;
-    for source in &sources {
+    for (source, experiment) in sources.iter().zip(experiment_names(&sources)) {
         let (file, stem) = source.names();
         let (header, selection, mut table) = read_source(source, &file, options)?;
         let channels_of = |indices: &[usize]| indices.iter().map(|index| header.channel(*index)).collect::<Vec<_>>();
@@ -106,7 +106,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
             clipping = Some(Clipping::new(&options.prepare, &channels[0], &channels[1])?);
         }
         let reading = (options, clipping.as_mut());
-        let pieces = table.into_experiments(&file, &stem, selection.inputs.len(), reading)?;
+        let pieces = table.into_experiments(&file, &experiment, selection.inputs.len(), reading)?;
         pieces.agree(&file, &column, &mut step)?;
         experiments.extend(pieces.experiments);
         warnings.extend(pieces.warnings);
@@ -186,8 +186,54 @@ fn check_agreement(
     Ok(())
 }
 
+/// What the experiments of each source are called: the stem, or, where several have the same, as much of the path as tells them apart.
+fn experiment_names(sources: &[Source]) -> Vec<String> {
+    let ends: Vec<Vec<String>> = sources.iter().map(Source::ends).collect();
+    let end = |source: usize, length: usize| ends[source][length.min(ends[source].len() - 1)].as_str();
+    let mut alike: HashMap<&str, Vec<usize>> = HashMap::new();
+    for source in 0..sources.len() {
+        alike.entry(end(source, 0)).or_default().push(source);
+    }
+    let longest = ends.iter().map(Vec::len).max().unwrap_or(0);
+    let lengths: HashMap<&str, usize> = alike
+        .into_iter()
+        .map(|(stem, sources)| {
+            let tells_apart = |length: &usize| {
+                let names: HashSet<&str> = sources.iter().map(|source| end(*source, *length)).collect();
+                names.len() == sources.len()
+            };
+            // A file that is named twice has one path only.
+            (stem, (0..longest).find(tells_apart).unwrap_or(0))
+        })
+        .collect();
+    let mut taken: HashMap<&str, usize> = HashMap::new();
+    let names = (0..sources.len()).map(|source| {
+        let name = end(source, lengths[end(source, 0)]);
+        let count = taken.entry(name).or_default();
+        *count += 1;
+        match *count {
+            1 => name.to_owned(),
+            count => format!("{name} ({count})"),
+        }
+    });
+    names.collect()
+}
+
 impl Source {
-    /// The name in messages, and the stem that names experiments.
+    /// Names from short to long: the stem, then the end of the path with more and more folders.
+    fn ends(&self) -> Vec<String> {
+        let mut ends = vec![self.names().1];
+        if let Self::File(path) = self {
+            let parts: Vec<_> = path
+                .components()
+                .map(|part| part.as_os_str().to_string_lossy())
+                .collect();
+            ends.extend((0..parts.len()).rev().map(|first| parts[first..].join("/")));
+        }
+        ends
+    }
+
+    /// The name in messages, and the stem.
     fn names(&self) -> (String, String) {
         match self {
             Self::File(path) => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, describe, read};
+use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, describe, read, spots};
 
 use crate::{fixture, names};
 
@@ -218,6 +218,36 @@ fn a_file_that_is_named_twice_is_told() {
         "{twice:?}"
     );
     assert!(told(&[&a, &a, &copy])[0].contains(", and 1 more experiment repeat others"));
+}
+
+#[test]
+fn files_of_one_stem_have_names_that_tell_them_apart() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let write = |name: &str, rows: usize, delimiter: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("creates");
+        // The longer one is stuck in its second half.
+        let row = |k: usize| format!("{}{delimiter}{}\n", (k * k) % 97, if k < 500 { k } else { 500 });
+        let text = format!("u{delimiter}y\n{}", (0..rows).map(row).collect::<String>());
+        fs::write(&path, text).expect("writes");
+        path
+    };
+    let names = |paths: &[&std::path::PathBuf]| -> Vec<String> {
+        let dataset = read(paths, &ReadOptions::default()).expect("reads");
+        assert_eq!(dataset.name(), "run");
+        let found = spots(&dataset, &describe(&dataset).warnings);
+        for spot in &found {
+            assert!(spot.end <= dataset.experiments()[spot.experiment].len(), "{spot:?}");
+            let _ = spot.in_words(&dataset);
+        }
+        dataset.experiments().iter().map(|e| e.name().to_owned()).collect()
+    };
+    let (csv, tsv) = (write("d1/run.csv", 100, ","), write("d1/run.tsv", 1000, "\t"));
+    let (other, alone) = (write("d2/run.csv", 200, ","), write("d2/alone.csv", 50, ","));
+    assert_eq!(names(&[&csv, &alone]), ["run", "alone"]);
+    assert_eq!(names(&[&csv, &tsv]), ["run.csv", "run.tsv"]);
+    assert_eq!(names(&[&csv, &other, &alone]), ["d1/run.csv", "d2/run.csv", "alone"]);
+    assert_eq!(names(&[&csv, &csv]), ["run", "run (2)"], "a file that is named twice");
 }
 
 /// Loggers write numbers such as -9999 where they have none.
