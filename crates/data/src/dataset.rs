@@ -81,6 +81,8 @@ pub struct Experiment {
     row_stride: u64,
     /// What was done at some of its samples.
     marks: Vec<Mark>,
+    /// Whether no sample can follow its last one.
+    is_closed: bool,
 }
 
 impl Experiment {
@@ -94,6 +96,7 @@ impl Experiment {
             first_row: None,
             row_stride: 1,
             marks: Vec::new(),
+            is_closed: false,
         }
     }
 
@@ -139,6 +142,11 @@ impl Experiment {
 
     pub(crate) fn add_marks(&mut self, marks: impl IntoIterator<Item = Mark>) {
         self.marks.extend(marks);
+    }
+
+    /// Notes that no sample can follow its last one: in its file, another experiment does.
+    pub(crate) fn close(&mut self) {
+        self.is_closed = true;
     }
 
     /// A sample for messages: its row, or its number from 0.
@@ -375,7 +383,7 @@ impl Dataset {
         Self { preparation, ..self }
     }
 
-    /// Samples at the end of every experiment that rows to come may still change, by what was done to the recording.
+    /// Samples at the end of a recording that rows to come may still change, by what was done to it.
     #[must_use]
     pub fn unsettled(&self) -> usize {
         self.unsettled
@@ -396,20 +404,22 @@ impl Dataset {
         Ok(other.with_warnings(self.warnings).with_preparation(preparation))
     }
 
-    /// The same record without the last so many samples of every experiment; none where one would have nothing left.
+    /// The same record without [unsettled](Self::unsettled) samples; none where nothing else is there.
+    ///
+    /// Rows to come lengthen the last experiment of a file alone. It is left out while all of it is unsettled.
     #[must_use]
-    pub fn without_last(&self, samples: usize) -> Option<Self> {
-        let shortest = self.experiments.iter().map(Experiment::len).min()?;
-        if shortest <= samples {
-            return None;
-        }
-        let shortened = self
-            .experiments
-            .iter()
-            .map(|experiment| experiment.first_samples(experiment.len() - samples));
-        Some(Self {
-            experiments: shortened.collect(),
-            unsettled: self.unsettled.saturating_sub(samples),
+    pub fn settled(&self) -> Option<Self> {
+        let settled = |experiment: &Experiment| match experiment.is_closed {
+            true => Some(experiment.clone()),
+            false => {
+                let samples = experiment.len().saturating_sub(self.unsettled);
+                (samples > 0).then(|| experiment.first_samples(samples))
+            }
+        };
+        let experiments: Vec<Experiment> = self.experiments.iter().filter_map(settled).collect();
+        (!experiments.is_empty()).then(|| Self {
+            experiments,
+            unsettled: 0,
             ..self.clone()
         })
     }
@@ -617,6 +627,35 @@ mod tests {
         let dataset = dataset.with_units_by_name(&units).expect("known");
         let units: Vec<Option<&str>> = dataset.channels().map(|channel| channel.unit.as_deref()).collect();
         assert_eq!(units, [None, Some("m3/h"), None]);
+    }
+
+    #[test]
+    fn rows_to_come_change_the_last_experiment_of_a_file_alone() {
+        let experiment = |name: &str, samples: usize, is_closed: bool| {
+            let mut experiment = Experiment::new(name, vec![], vec![vec![1.0; samples]]);
+            experiment.is_closed = is_closed;
+            experiment
+        };
+        let settled = |experiments: Vec<Experiment>| {
+            let dataset = Dataset::new("d", vec![], channels(&["y"]), None, experiments).expect("valid");
+            let settled = dataset.with_unsettled(5).settled()?;
+            assert_eq!(settled.unsettled(), 0);
+            let lengths = settled.experiments().iter().map(|e| (e.name().to_owned(), e.len()));
+            Some(lengths.collect::<Vec<_>>())
+        };
+        let of = |name: &str, samples| (name.to_owned(), samples);
+        assert_eq!(
+            settled(vec![experiment("a#1", 3, true), experiment("a#2", 9, false)]),
+            Some(vec![of("a#1", 3), of("a#2", 4)])
+        );
+        // Left out while it is too short; the other file has another end.
+        let files = vec![
+            experiment("a#1", 8, true),
+            experiment("a#2", 5, false),
+            experiment("b", 6, false),
+        ];
+        assert_eq!(settled(files), Some(vec![of("a#1", 8), of("b", 1)]));
+        assert_eq!(settled(vec![experiment("a", 5, false)]), None);
     }
 
     #[test]

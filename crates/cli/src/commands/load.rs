@@ -318,12 +318,12 @@ pub(super) fn simulate_settled(
     let mut dataset = request.load()?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
-    let unsettled = dataset.unsettled();
-    if settled_alone && unsettled > 0 {
-        dataset = dataset.without_last(unsettled).ok_or_else(|| {
+    if settled_alone && dataset.unsettled() > 0 {
+        dataset = dataset.settled().ok_or_else(|| {
             Failure::input(anyhow!(
-                "{}: expected more than {unsettled} samples in every experiment, since the last ones are settled by those that follow",
-                request.label()
+                "{}: expected more than {} samples, since the last ones are settled by those that follow",
+                request.label(),
+                dataset.unsettled()
             ))
         })?;
     }

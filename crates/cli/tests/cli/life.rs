@@ -145,6 +145,38 @@ fn a_resampled_recording_is_counted_once_when_it_has_grown() {
     }
 }
 
+/// Rows to come change the end of a file alone: what stands before a gap is settled, and a piece of few rows waits for more.
+#[test]
+fn a_gap_does_not_end_a_watch_that_clips_spikes() {
+    let folder = Folder::new();
+    let timed = |samples: std::ops::Range<usize>| {
+        let rows = record(samples.end).into_iter().enumerate().skip(samples.start);
+        // A pause after 900 samples.
+        let time = |k: usize| if k < 900 { k } else { k + 5000 };
+        let rows: String = rows.map(|(k, (u, y))| format!("{},{u:.4},{y:.4}\n", time(k))).collect();
+        format!("time,u,y\n{rows}")
+    };
+    folder.write("train.csv", timed(0..600));
+    let fit = "fit train.csv --clip-spikes 6 --model arx --lags 1,1,1 --out fit";
+    let fit = folder.run(&fit.split(' ').collect::<Vec<_>>());
+    assert!(fit.status.success(), "{}", String::from_utf8_lossy(&fit.stderr));
+    let watch = |state: &[&str]| monitor(&folder, &[&["log.csv", "--missing", "split"], state].concat());
+    let mut counts = Vec::new();
+    for end in [900, 901, 905, 906, 1200] {
+        folder.write("log.csv", timed(600..end));
+        let (code, found) = watch(&["--state", "grown"]);
+        assert_eq!(code, Some(0), "{end}: {found}");
+        counts.push(found["samples"].as_u64().expect("a number"));
+    }
+    // All but the five rows that a sixth one may change, once the gap is there.
+    assert_eq!(counts[1], counts[0] + 5, "{counts:?}");
+    assert_eq!(counts[2], counts[1], "{counts:?}");
+    let (_, grown) = watch(&["--state", "grown"]);
+    assert_eq!(grown, watch(&["--state", "fresh"]).1, "as one call over all of it");
+    let (_, all) = watch(&[]);
+    assert_eq!(all["samples"].as_u64(), counts.last().map(|count| count + 5));
+}
+
 /// Half a number is a wrong one, and the whole one would be another sample.
 #[test]
 fn a_line_without_an_end_is_not_counted_yet() {

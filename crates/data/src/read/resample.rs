@@ -99,6 +99,12 @@ pub(super) fn resample(
     if found > limit {
         return Err(FileProblem::TooManyResampled { step, found, limit }.of(file));
     }
+    let last_row = cut
+        .iter()
+        .flatten()
+        .next_back()
+        .and_then(|stretch| stretch.last())
+        .copied();
     let mut on_grid = |stretch: &Vec<usize>| {
         let times: Vec<f64> = stretch.iter().map(|row| time.seconds[*row]).collect();
         let start = times[0];
@@ -111,7 +117,10 @@ pub(super) fn resample(
             .map(|row| times[row] - start);
         let behind = if tally.averaged { step * (0.5 + ON_BORDER) } else { 0.0 };
         let is_settled = |sample: &usize| settled.is_some_and(|until| *sample as f64 * step + behind <= until);
-        clipping.unsettle(samples - (0..samples).take_while(is_settled).count());
+        // Rows to come lengthen the last stretch alone.
+        if stretch.last() == last_row.as_ref() {
+            clipping.unsettle(samples - (0..samples).take_while(is_settled).count());
+        }
         let mut marks = Vec::new();
         let mut values = |(channel, column): (usize, &Vec<f64>)| {
             let mut known: Vec<f64> = stretch.iter().map(|row| column[*row]).collect();
@@ -193,6 +202,13 @@ fn stretches(
     Ok(stretches)
 }
 
+/// The longest interval that is bridged, where rows come in intervals of `usual` seconds.
+pub(super) fn longest_bridge(step: f64, usual: f64, fill_gaps: Option<usize>) -> f64 {
+    // Who fills gaps of so many samples bridges what is as long.
+    let steps = fill_gaps.map_or(BRIDGE, |samples| BRIDGE.max(samples as f64 + 1.0));
+    steps * step.max(usual) * (1.0 + f64::EPSILON)
+}
+
 /// Points of a grid over `span` seconds; a last one that rounding has put behind the end counts.
 fn points(span: f64, step: f64) -> f64 {
     (span / step + 1e-6).floor() + 1.0
@@ -202,13 +218,6 @@ fn points(span: f64, step: f64) -> f64 {
 fn between(times: &[f64], values: &[f64], at: f64, near: &mut usize) -> f64 {
     while *near + 1 < times.len() && times[*near + 1] <= at {
         *near += 1;
-/// The longest interval that is bridged, where rows come in intervals of `usual` seconds.
-pub(super) fn longest_bridge(step: f64, usual: f64, fill_gaps: Option<usize>) -> f64 {
-    // Who fills gaps of so many samples bridges what is as long.
-    let steps = fill_gaps.map_or(BRIDGE, |samples| BRIDGE.max(samples as f64 + 1.0));
-    steps * step.max(usual) * (1.0 + f64::EPSILON)
-}
-
     }
     let Some(next) = times.get(*near + 1) else {
         return values[*near];

@@ -218,10 +218,15 @@ impl Table {
             return Err(FileProblem::NoRows.of(file));
         }
         let runs = self.runs(stem);
-        match options.resample.zip(clipping) {
+        let mut pieces = match options.resample.zip(clipping) {
             Some((step, clipping)) => self.resampled(file, runs, inputs, (step, clipping, options)),
             None => self.cut(file, runs, inputs, options.missing),
+        }?;
+        // A file grows at its end.
+        if let Some((_, earlier)) = pieces.experiments.split_last_mut() {
+            earlier.iter_mut().for_each(Experiment::close);
         }
+        Ok(pieces)
     }
 
     fn rows(&self) -> usize {
@@ -396,12 +401,12 @@ impl Table {
             return Err(FileProblem::NoRows.of(file));
         }
         let mut warnings = self.warnings;
+        warnings.extend(time.doubt(file, tally.usual()));
         warnings.push(tally.warning(file, &time.name, step));
         Ok(Pieces {
             experiments,
             warnings,
             step: Some(step),
-        warnings.extend(time.doubt(file, tally.usual()));
         })
     }
 }
