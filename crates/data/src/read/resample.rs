@@ -62,9 +62,10 @@ pub(super) struct Resampled {
 /// Puts the complete rows of each run on a grid of `step` seconds that starts at the first of them; stretches by run.
 ///
 /// Between two rows a value is interpolated linearly; where the step is at least one and a half usual ones, it is the mean of the
-/// rows within half a step; a row on the border between two belongs to both, half each, so that means lag behind nothing. One usual step for the whole file: all its runs together tell what it is. Rows with a missing value are
-/// left out, and so are rows whose time was there already. An interval of more than three steps, old or new, is not bridged: a new
-/// stretch starts after it, if the policy allows. Spikes are clipped first: a mean would spread them over its neighbours.
+/// rows within half a step; a row on the border between two belongs to both, half each, so that means lag behind nothing. One
+/// usual step for the whole file: all its runs together tell what it is. Rows with a missing value are left out, and so are rows
+/// whose time was there already. An interval of more than three steps, old or new, is not bridged: a new stretch starts after it,
+/// if the policy allows. Spikes are clipped first: a mean would spread them over its neighbours.
 pub(super) fn resample(
     file: &str,
     time: &TimeColumn,

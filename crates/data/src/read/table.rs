@@ -251,7 +251,8 @@ impl Table {
         runs.collect()
     }
 
-    /// Fills short gaps where that is asked for, but draws no line over a gap in the times, and refuses what is missing then where that is no border. `names` are those of the columns.
+    /// Fills short gaps where that is asked for, but draws no line over a gap in the times, and refuses what is missing then where
+    /// that is no border. `names` are those of the columns.
     pub(super) fn fill(&mut self, file: &str, names: &[&str], options: &ReadOptions) -> Result<(), DataError> {
         let Some(most) = options.prepare.fill_gaps else {
             return Ok(());
