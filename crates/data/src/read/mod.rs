@@ -12,6 +12,8 @@ mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_pages;
+#[cfg(feature = "parquet")]
 mod parquet_value;
 mod places;
 mod resample;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use parquet::basic::Type;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
@@ -16,6 +16,7 @@ use crate::read::columns::{Selection, TimeChoice};
 use crate::read::header::{Header, TimeUnit};
 use crate::read::limit::Limit;
 use crate::read::options::{Position, ReadOptions};
+use crate::read::parquet_pages::CheckedPages;
 use crate::read::parquet_value::{Meaning, Stored, Value};
 use crate::read::table::{Labels, Table, push};
 use crate::read::times::{TimeCell, Times};
@@ -225,8 +226,9 @@ fn for_each_value(
     for group in 0..reader.num_row_groups() {
         let pages = reader
             .get_row_group(group)
-            .and_then(|group| group.get_column_reader(index));
-        match pages.map_err(|error| malformed(file, error))? {
+            .and_then(|group| group.get_column_page_reader(index));
+        let pages = CheckedPages::new(pages.map_err(|error| malformed(file, error))?);
+        match get_column_reader(column.clone(), Box::new(pages)) {
             ColumnReader::BoolColumnReader(pages) => drain(file, pages, &column, &mut take),
             ColumnReader::Int32ColumnReader(pages) => drain(file, pages, &column, &mut take),
             ColumnReader::Int64ColumnReader(pages) => drain(file, pages, &column, &mut take),
