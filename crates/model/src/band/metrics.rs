@@ -140,7 +140,7 @@ pub fn evaluate(dataset: &Dataset, bands: &[Band], coverage: f64) -> Result<Eval
 }
 
 /// Share of the scored samples where every output is inside its band; none of a diverged simulation, or without samples.
-fn inside_together(dataset: &Dataset, bands: &[Band]) -> Result<Option<f64>> {
+pub(crate) fn inside_together(dataset: &Dataset, bands: &[Band]) -> Result<Option<f64>> {
     let outputs = 0..dataset.outputs().len();
     let runs = outputs
         .map(|output| align(dataset, bands, output))

@@ -1,7 +1,7 @@
 //! Bands that are scaled anew by recordings after the fit.
 
 use intervalid_data::{Dataset, Experiment, Part, Split, SplitFractions};
-use intervalid_model::{FitConfig, FitOptions, Model, ModelError, ModelKind, evaluate};
+use intervalid_model::{FitConfig, FitOptions, Model, ModelError, ModelKind, OutputRange, evaluate};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -156,4 +156,50 @@ fn a_recalibrated_model_is_taken_for_another_by_its_monitor() {
     let old = intervalid_model::Monitor::new(&model, config).expect("sound settings");
     let mut watch = intervalid_model::Monitor::new(&found.model, config).expect("sound settings");
     assert!(watch.restore(old.state().clone()).is_err());
+}
+
+#[test]
+fn limits_do_not_change_the_scale_of_a_band_and_are_part_of_what_is_judged() {
+    // Half of the samples rest at the lower limit, where predictions and bounds are cut off.
+    let at_rest = |data: &Dataset| {
+        let experiment = &data.experiments()[0];
+        let y = experiment.output(0).iter().map(|y| y.max(2.5)).collect();
+        let experiment = Experiment::new("run", vec![experiment.input(0).to_vec()], vec![y]);
+        Dataset::new(
+            "cut",
+            data.inputs().to_vec(),
+            data.outputs().to_vec(),
+            None,
+            vec![experiment],
+        )
+        .expect("a record")
+    };
+    let free = fitted();
+    let limits = OutputRange {
+        least: Some(2.5),
+        most: None,
+    };
+    let limited = free.clone().with_output_ranges(vec![limits]).expect("a range");
+    let new = at_rest(&record(600, 0.4, 2));
+    let renewed = |model: &Model| {
+        let found = model.recalibrated(&new, &Part::whole(&new), 1.0);
+        found.expect("enough samples")
+    };
+    let (found, without) = (renewed(&limited), renewed(&free));
+    assert_eq!(
+        found.model.interface().calibration,
+        without.model.interface().calibration
+    );
+    let inside = coverage(&limited, &new);
+    assert!(
+        (found.before.coverage - inside).abs() < 1e-12,
+        "{:?} {inside}",
+        found.before
+    );
+    assert!(
+        found.before.coverage > without.before.coverage,
+        "cut bounds hold what rests there"
+    );
+    let width = found.after.width;
+    assert!(width > 0.0 && width < without.after.width, "{width}");
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::{BlockScores, calibrate};
 use super::levels::LevelScaling;
+use super::quality::{BandQuality, scaled_by_halves};
 use super::scaling::{Calibration, Scaling};
 use crate::band::light::LightBand;
 use crate::band::metrics::align;
@@ -24,15 +25,6 @@ pub struct Renewal {
     pub new_samples: usize,
     /// How many independent ones would tell as much.
     pub new_effective_samples: f64,
-}
-
-/// Coverage and width of a band on new recordings.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct BandQuality {
-    /// Share of the samples inside; of several outputs the least.
-    pub coverage: f64,
-    /// Mean width in standard deviations of the training part, over all outputs.
-    pub width: f64,
 }
 
 /// A model whose band was scaled anew, and what that did.
@@ -82,8 +74,12 @@ impl Model {
                 ..*scaling
             })
             .collect();
-        let unscaled = self.clone().scaled(unit)?;
-        let bands = unscaled.simulate(dataset, part)?;
+        // Limits come last: a side that one has cut says nothing of how wide the band is.
+        let unscaled = self
+            .clone()
+            .scaled(unit)?
+            .simulate_unlimited(&*self.level(dataset)?, part)?;
+        let bands = self.with_its_trend(dataset, unscaled);
         if let Some(step) = bands.iter().find_map(|band| band.diverged_at) {
             return Err(ModelError::RunDiverged { step: step as u64 + 1 });
         }
@@ -132,15 +128,10 @@ impl Model {
         let (early, late) = (half(true), half(false));
         let by = |seen: &[Vec<BlockScores>]| mixed(&calibrate((seen, &[]), &floors, target, 1));
         let (by_early, by_late) = (by(&early), by(&late));
-        let deviations: Vec<f64> = self
-            .interface()
-            .normaliser
-            .outputs
-            .iter()
-            .map(|scale| scale.std)
-            .collect();
-        let before = quality(&[(&early, &old), (&late, &old)], &deviations);
-        let after = quality(&[(&early, &by_late), (&late, &by_early)], &deviations);
+        let border = early[0].iter().map(|block| block.error.len()).sum();
+        let halves = self.limited(scaled_by_halves(&bands, border, &by_late, &by_early));
+        let judged = |bands: &[Band]| BandQuality::of(self.interface(), dataset, bands);
+        let (before, after) = (judged(&self.simulate(dataset, part)?)?, judged(&halves)?);
         let outputs = mixed(&found);
         let calibration = Calibration {
             levels: other_levels(&found, &outputs),
@@ -265,28 +256,4 @@ fn stretches(dataset: &Dataset, bands: &[Band], outputs: usize) -> Result<Vec<Ve
         found.push(blocks);
     }
     Ok(found)
-}
-
-/// Share inside and mean width of stretches `[output][block]`, each with its scales.
-fn quality(parts: &[(&Vec<Vec<BlockScores>>, &Vec<Scaling>)], deviations: &[f64]) -> BandQuality {
-    let mut coverage = f64::INFINITY;
-    let mut width = 0.0;
-    for (output, deviation) in deviations.iter().enumerate() {
-        let (mut inside, mut samples, mut sum) = (0_usize, 0_usize, 0.0);
-        for (stretches, scalings) in parts {
-            let Scaling { lower, upper, .. } = scalings[output];
-            for block in &stretches[output] {
-                for ((error, below), above) in block.error.iter().zip(&block.below).zip(&block.above) {
-                    let (below, above) = (lower * below, upper * above);
-                    inside += usize::from(-below <= *error && *error <= above);
-                    samples += 1;
-                    sum += below + above;
-                }
-            }
-        }
-        let samples = samples.max(1) as f64;
-        coverage = coverage.min(inside as f64 / samples);
-        width += sum / samples / deviation / deviations.len() as f64;
-    }
-    BandQuality { coverage, width }
 }
