@@ -173,6 +173,8 @@ pub(crate) fn use_state(text: &str) -> anyhow::Result<()> {
     };
     simulator.restore(&state)?;
     let record = &dataset.experiments()[0];
+    // Refused where no step waits for it.
+    let _ = simulator.observe(&record.output(0)[..1]);
     for k in 0..40 {
         let band = simulator.step(&[record.input(0)[k]])?;
         let sound = band.lower[0] <= band.y[0] && band.y[0] <= band.upper[0];
@@ -208,6 +210,7 @@ pub(crate) fn stored_states() -> anyhow::Result<Vec<[Vec<u8>; 3]>> {
             simulator.step(&[record.input(0)[k]])?;
             simulator.observe(&[record.output(0)[k]])?;
         }
+        simulator.step(&[record.input(0)[start]])?;
         stored.push([
             serde_json::to_vec(monitor.state())?,
             serde_json::to_vec(&online)?,

@@ -428,16 +428,19 @@ fn a_long_trend_is_joined_and_keeps_its_ends() {
     assert!(trend.is_sorted_by_key(|point| point.end));
 }
 
+/// A record of 600 samples whose output does not follow its input.
+fn noise() -> Dataset {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let u: Vec<f64> = (0..600).map(|_| f64::from(rng.random::<bool>())).collect();
+    let y: Vec<f64> = (0..600).map(|_| rng.sample(StandardNormal)).collect();
+    let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+    Dataset::new("d", inputs, outputs, None, vec![Experiment::new("e", vec![u], vec![y])]).expect("a record")
+}
+
 #[test]
 fn a_simulator_watches_as_a_monitor_of_whole_records_does() {
     let model = model(0.3);
-    let record = {
-        let mut rng = ChaCha8Rng::seed_from_u64(2);
-        let u: Vec<f64> = (0..600).map(|_| f64::from(rng.random::<bool>())).collect();
-        let y: Vec<f64> = (0..600).map(|_| rng.sample(StandardNormal)).collect();
-        let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
-        Dataset::new("d", inputs, outputs, None, vec![Experiment::new("e", vec![u], vec![y])]).expect("a record")
-    };
+    let record = noise();
     let config = MonitorConfig::default();
     let mut whole = Monitor::new(&model, config).expect("sound settings");
     let bands = model.simulate(&record, &Part::whole(&record)).expect("free runs");
@@ -470,4 +473,60 @@ fn a_simulator_watches_as_a_monitor_of_whole_records_does() {
     assert_eq!(stepped.state, whole.report().state);
     let [a, b] = [&stepped, &whole.report()].map(|report| report.outputs[0].tests.level.now);
     assert!((a - b).abs() < 1e-9, "{a} {b}");
+}
+
+#[test]
+fn a_state_between_a_step_and_its_measurement_holds_what_was_predicted() {
+    let (model, record, config) = (model(0.3), noise(), MonitorConfig::default());
+    let (u, y) = (record.experiments()[0].input(0), record.experiments()[0].output(0));
+    let fresh = || Simulator::monitored(&model, config).expect("an ARX model steps");
+    let mut started = fresh();
+    let history = History {
+        inputs: &u[..1],
+        outputs: &y[..1],
+    };
+    started.reset(history).expect("enough samples");
+    let mut one = started.clone();
+    let mut saved = serde_json::to_string(&started.state()).expect("plain numbers");
+    for k in 1..600 {
+        one.step(&[u[k]]).expect("in range");
+        one.observe(&[y[k]]).expect("after a step");
+        // Elsewhere every sample is a program of its own: what was measured, the next step, and the state again.
+        let mut next = fresh();
+        next.restore(&serde_json::from_str(&saved).expect("a state"))
+            .expect("its own state");
+        if k > 1 {
+            next.observe(&[y[k - 1]]).expect("after a step");
+        }
+        next.step(&[u[k]]).expect("in range");
+        saved = serde_json::to_string(&next.state()).expect("plain numbers");
+    }
+    let mut last = fresh();
+    last.restore(&serde_json::from_str(&saved).expect("a state"))
+        .expect("its own state");
+    last.observe(&[y[599]]).expect("after a step");
+    let report = |simulator: &Simulator| simulator.monitor().expect("watched").report();
+    assert_eq!(report(&last), report(&one));
+
+    // Earlier versions did not store it: a measurement cannot be judged before the next step.
+    let mut earlier: serde_json::Value = serde_json::from_str(&saved).expect("JSON");
+    let predicted = earlier.as_object_mut().and_then(|state| state.remove("predicted"));
+    assert!(predicted.is_some(), "{saved}");
+    let mut old = fresh();
+    old.restore(&serde_json::from_value(earlier.clone()).expect("a state of an earlier version"))
+        .expect("still read");
+    let error = old.observe(&[y[599]]).expect_err("nothing to compare with");
+    assert!(
+        error.to_string().contains("did not store what was predicted"),
+        "{error}"
+    );
+    old.step(&[0.0]).expect("in range");
+    old.observe(&[0.0]).expect("after a step");
+
+    // Bounds out of order, and those of another number of outputs, come from no step.
+    for damaged in [serde_json::json!([[1.0, 0.0, 2.0]]), serde_json::json!([])] {
+        earlier["predicted"] = damaged;
+        let state = serde_json::from_value(earlier.clone()).expect("a state");
+        assert!(matches!(fresh().restore(&state), Err(ModelError::State(_))));
+    }
 }

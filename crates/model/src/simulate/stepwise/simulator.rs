@@ -50,6 +50,8 @@ pub struct Simulator {
     /// Steps since the start; none before it.
     steps: Option<u64>,
     awaits_measurement: bool,
+    /// Whether `y` and its bounds are those of the last step: a state of an earlier version did not hold them.
+    knows_prediction: bool,
     /// Steps since the outputs were last corrected; none in a free run.
     since_correction: Option<u64>,
     /// Whether the outputs of the last step may still be corrected.
@@ -106,6 +108,7 @@ impl Simulator {
             interface,
             steps: None,
             awaits_measurement: false,
+            knows_prediction: false,
             since_correction: None,
             awaits_correction: false,
             diverged: false,
@@ -258,6 +261,7 @@ impl Simulator {
             self.online_upper[output] = online_upper;
         }
         self.awaits_measurement = true;
+        self.knows_prediction = true;
         self.awaits_correction = true;
         Ok(self.prediction())
     }
@@ -286,6 +290,11 @@ impl Simulator {
             ));
         }
         if let Some(monitor) = &mut self.monitor {
+            if !self.knows_prediction {
+                return Err(ModelError::NotNow(
+                    "the state is of a version that did not store what was predicted last: call step first, then observe once",
+                ));
+            }
             monitor.observe(MonitorSample {
                 predicted: &self.y,
                 lower: &self.lower,
@@ -328,7 +337,10 @@ impl Simulator {
     #[must_use]
     pub fn state(&self) -> SimulatorState {
         let (inputs, members) = self.engine.save();
+        let is_compared = self.monitor.is_some() && self.awaits_measurement && self.knows_prediction;
+        let bounds = self.lower.iter().zip(&self.y).zip(&self.upper);
         SimulatorState {
+            predicted: is_compared.then(|| bounds.map(|((&lower, &y), &upper)| [lower, y, upper]).collect()),
             model: self.fingerprint.clone(),
             steps: self.steps,
             awaits_measurement: self.awaits_measurement,
@@ -361,7 +373,13 @@ impl Simulator {
             )));
         }
         let damaged = || ModelError::State("its numbers are not those of this model's state".to_owned());
-        let fits = self.engine.fits(&state.inputs, &state.members) && state.online.len() == self.online.len();
+        let outputs = self.online.len();
+        let in_order = |predicted: &Vec<[f64; 3]>| {
+            predicted.len() == outputs && predicted.iter().all(|[lower, y, upper]| lower <= y && y <= upper)
+        };
+        let fits = self.engine.fits(&state.inputs, &state.members)
+            && state.online.len() == outputs
+            && state.predicted.as_ref().is_none_or(in_order);
         if !(fits && state.is_finite()) {
             return Err(damaged());
         }
@@ -389,6 +407,10 @@ impl Simulator {
         self.engine.restore(&state.inputs, &state.members);
         self.steps = state.steps;
         self.awaits_measurement = state.awaits_measurement;
+        self.knows_prediction = state.predicted.is_some();
+        for (output, &[lower, y, upper]) in state.predicted.iter().flatten().enumerate() {
+            (self.lower[output], self.y[output], self.upper[output]) = (lower, y, upper);
+        }
         self.since_correction = state.since_correction;
         self.awaits_correction = state.awaits_correction;
         self.diverged = state.diverged;

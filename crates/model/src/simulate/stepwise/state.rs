@@ -31,6 +31,9 @@ pub struct SimulatorState {
     /// Of a simulation that watches over its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) monitor: Option<MonitorState>,
+    /// `[lower, y, upper]` of every output at the last step, which the monitor compares its measurement with. Earlier versions left it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) predicted: Option<Vec<[f64; 3]>>,
 }
 
 /// One network.
@@ -67,6 +70,8 @@ impl SimulatorState {
             // A runaway's own numbers are never read again.
             states.chain(&member.outputs).filter(|_| member.is_sound)
         });
-        self.inputs.iter().chain(members).all(|value| value.is_finite())
+        let predicted = self.predicted.iter().flatten().flatten();
+        let mut all = self.inputs.iter().chain(members).chain(predicted);
+        all.all(|value| value.is_finite())
     }
 }
