@@ -221,7 +221,7 @@ impl Model {
             model: fingerprint,
             scales,
         };
-        Ok((adapted, learnt))
+        Ok((self.limited(adapted), learnt))
     }
 }
 

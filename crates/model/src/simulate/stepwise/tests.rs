@@ -201,6 +201,7 @@ fn physical_limits_hold_everywhere_and_change_nothing_inside() {
             for bands in [
                 limited.predict_ahead(&dataset, &whole, 3).unwrap(),
                 limited.online(&dataset, &bands).unwrap(),
+                limited.online_after(None, &dataset, &bands).unwrap().0,
             ] {
                 for (output, range) in ranges.iter().enumerate() {
                     let inside = |columns: &[Vec<f64>]| columns[output].iter().all(|value| range.contains(*value));
