@@ -128,8 +128,15 @@ impl TrainingRegion {
         flags
     }
 
-    /// What a file may not hold, in words.
-    pub(crate) fn check(&self, inputs: usize, outputs: usize) -> Result<(), String> {
+    /// What the file of a model with these lags may not hold, in words.
+    pub(crate) fn check(&self, model: Lags, inputs: usize, outputs: usize) -> Result<(), String> {
+        let Lags { nx, nd, ny } = self.lags;
+        if nd != model.nd || nx > model.nx || ny > model.ny {
+            return Err(format!(
+                "its region has lags {}, expected at most those of the model, {model}, and its dead time",
+                self.lags
+            ));
+        }
         let width = self
             .lags
             .ny

@@ -224,7 +224,7 @@ fn check_header(header: &Header) -> Result<(), String> {
         calibration.check(header.channels.outputs.len())?;
     }
     if let Some(region) = &header.region {
-        region.check(header.channels.inputs.len(), header.channels.outputs.len())?;
+        region.check(config.lags, header.channels.inputs.len(), header.channels.outputs.len())?;
     }
     if let Some(horizons) = &header.horizons {
         horizons.check(header.channels.outputs.len())?;

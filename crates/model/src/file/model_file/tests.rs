@@ -409,6 +409,27 @@ fn metadata_that_do_not_fit_are_named() {
 }
 
 #[test]
+fn a_region_has_the_lags_of_its_model() {
+    let recipe = recipes(0.1).remove(7);
+    let (dataset, part) = recipe.dataset(400);
+    let model = recipe.model::<f64>().to_model();
+    let model = model.with_region(&dataset, &part).expect("enough samples");
+    assert!(model.interface().region.is_some());
+    let bytes = model.to_bytes().expect("writes");
+    assert!(load(&with_metadata(&bytes, |_| ())).is_ok());
+    for (lag, value) in [
+        ("nd", json!(usize::MAX)),
+        ("nd", json!(7)),
+        ("nx", json!(9)),
+        ("ny", json!(9)),
+    ] {
+        let edited = with_metadata(&bytes, |metadata| metadata["region"]["lags"][lag] = value.clone());
+        let message = refusal(&edited);
+        assert!(message.contains("its region has lags"), "{lag} = {value}: {message}");
+    }
+}
+
+#[test]
 fn absurd_sizes_are_refused_before_anything_is_built() {
     let (_, bytes) = saved();
     for hidden in [
