@@ -55,8 +55,8 @@ pub struct LagCandidate {
     pub lags: Lags,
     /// Coefficients of the ARX model, the biases included.
     pub parameters: usize,
-    /// Root mean square error of the free run over the validation part, in standard deviations of the training outputs; infinite
-    /// where it diverges.
+    /// Root mean square error of the free run over the validation part, in normalised units (of [`suggest_lags`]: standard deviations of the
+    /// training outputs); infinite where it diverges.
     pub validation_rmse: f64,
 }
 
@@ -74,23 +74,51 @@ pub struct LagSuggestion {
 /// Fits an ARX model for every combination of lags up to the limits on the training part and scores its free run on the
 /// validation part.
 ///
-/// All candidates are solved from one triangular factor of the largest regressor, so the record is read once however
-/// many there are; they share its rows, which makes their errors comparable. Limits that the training part is too
-/// short for are an error, not silently lowered.
+/// Limits that the training part is too short for are an error, not silently lowered.
 ///
 /// # Errors
-/// If the tolerance is negative, a limit is out of range, the validation part is empty or too short, a channel is
-/// constant on the training part, or the training part has fewer samples than the largest model has coefficients.
+/// If the tolerance is negative, a channel is constant on the training part, or [`compare_lags`] fails.
 pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) -> Result<LagSuggestion, DataError> {
     if !(config.tolerance.is_finite() && config.tolerance >= 0.0) {
         return Err(DataError::SearchTolerance {
             found: config.tolerance,
         });
     }
+    let scaled = Normaliser::fit(dataset, &split.train)?.scale::<f64>(dataset);
+    let candidates = compare_lags(dataset, &scaled, split, config)?;
+    let by_error = |a: &&LagCandidate, b: &&LagCandidate| a.validation_rmse.total_cmp(&b.validation_rmse);
+    let best = *candidates.iter().min_by(by_error).ok_or(DataError::LeastSquares)?;
+    let limit = best.validation_rmse * (1.0 + config.tolerance);
+    let good_enough = candidates.iter().filter(|candidate| candidate.validation_rmse <= limit);
+    let suggested = good_enough
+        .min_by(|a, b| a.parameters.cmp(&b.parameters).then(by_error(a, b)))
+        .copied()
+        .unwrap_or(best);
+    Ok(LagSuggestion {
+        suggested,
+        best,
+        candidates,
+    })
+}
+
+/// The table behind [`suggest_lags`], ordered by n_y, n_d, n_x, in units that were fitted elsewhere: `scaled` is the data set in them.
+/// A channel may be at rest over the whole training part.
+///
+/// All candidates are solved from one triangular factor of the largest regressor, so the record is read once however
+/// many there are; they share its rows, which makes their errors comparable.
+///
+/// # Errors
+/// If a limit is out of range, the validation part is empty or too short, or the training part has fewer samples than the largest
+/// model has coefficients.
+pub fn compare_lags(
+    dataset: &Dataset,
+    scaled: &Scaled<f64>,
+    split: &Split,
+    config: &LagSearchConfig,
+) -> Result<Vec<LagCandidate>, DataError> {
     let (inputs, outputs) = (dataset.inputs().len(), dataset.outputs().len());
     // Covers u(k) … u(k-max_nd-max_nx), from which each candidate picks its taps.
     let largest = Lags::new(config.max_nx.saturating_add(config.max_nd), 0, config.max_ny)?;
-    let scaled = Normaliser::fit(dataset, &split.train)?.scale::<f64>(dataset);
     let layout = Regressor::new(largest, inputs, outputs);
     let width = layout.len();
     let needed = largest.memory() + width + 2;
@@ -102,7 +130,7 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
         });
     }
     let mut factor = TriangularFactor::new(width + 1 + outputs);
-    push_rows(&mut factor, &scaled, &split.train, largest)?;
+    push_rows(&mut factor, scaled, &split.train, largest)?;
 
     let targets: Vec<usize> = (width + 1..width + 1 + outputs).collect();
     let mut candidates = Vec::new();
@@ -128,7 +156,7 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
                     bias,
                 };
                 let windows = free_run_windows(dataset, &split.validation, lags, config.initial)?;
-                let validation_rmse = free_run_rmse(&model, &scaled, &windows, config.initial);
+                let validation_rmse = free_run_rmse(&model, scaled, &windows, config.initial);
                 candidates.push(LagCandidate {
                     lags,
                     parameters,
@@ -137,19 +165,7 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
             }
         }
     }
-    let by_error = |a: &&LagCandidate, b: &&LagCandidate| a.validation_rmse.total_cmp(&b.validation_rmse);
-    let best = *candidates.iter().min_by(by_error).ok_or(DataError::LeastSquares)?;
-    let limit = best.validation_rmse * (1.0 + config.tolerance);
-    let good_enough = candidates.iter().filter(|candidate| candidate.validation_rmse <= limit);
-    let suggested = good_enough
-        .min_by(|a, b| a.parameters.cmp(&b.parameters).then(by_error(a, b)))
-        .copied()
-        .unwrap_or(best);
-    Ok(LagSuggestion {
-        suggested,
-        best,
-        candidates,
-    })
+    Ok(candidates)
 }
 
 /// Infinite if a run diverges.

@@ -65,7 +65,7 @@ pub use display_name::display_name;
 pub use error::{ArrayExpectation, DataError, FileError, FileProblem, NotANumberCause};
 pub use excitation::excitation_order;
 pub use intervalid_files::replace_file;
-pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, suggest_lags};
+pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, compare_lags, suggest_lags};
 pub use lags::{InitialState, Lags};
 pub use load::{DATA_DIR_VARIABLE, available_names, columns, load};
 pub use normal::quantile as normal_quantile;

@@ -84,7 +84,8 @@ impl Model {
             return fit_network(dataset, split, &config, options);
         }
         let started = std::time::Instant::now();
-        let model = fit_arx(dataset, split, &config.with_precision(Precision::F64))?;
+        let normaliser = options.normaliser(dataset, &split.train)?;
+        let model = fit_arx(normaliser, dataset, split, &config.with_precision(Precision::F64))?;
         let info = TrainInfo {
             stages: Vec::new(),
             history: Vec::new(),

@@ -48,6 +48,8 @@ pub fn calibrate_on_blocks(
         };
         let options = FitOptions {
             control: quiet,
+            // Those of the model: a step or a pulse may be all that a channel does, and these samples be without it.
+            units: Some(&model.interface().normaliser),
             ..FitOptions::default()
         };
         let fitted = Model::fit(dataset, &blind, &config, options);

@@ -103,7 +103,8 @@ pub(crate) fn linear_members(
     });
     let of_more = of_more.into_iter().collect::<Result<Vec<Narx>>>()?;
     let of_divisions = chosen.models.iter().cloned().chain(of_more).enumerate();
-    let of_divisions = of_divisions.map(|(fold, narx)| (Some(fold), narx, fold < folds.blocks));
+    let joins = |fold: usize| fold < folds.blocks && folds.has_seen_all_move(Some(fold));
+    let of_divisions = of_divisions.map(|(fold, narx)| (Some(fold), narx, joins(fold)));
     Ok([(None, everything, true)].into_iter().chain(of_divisions).collect())
 }
 
@@ -157,12 +158,15 @@ impl Plan {
             }
         });
         budget.check()?;
+        // Unless nobody has seen it: some model is better than none.
+        let knows_all = |member: &Member| member.joins && folds.has_seen_all_move(member.fold);
+        let somebody_does = self.members.iter().any(knows_all);
         let mut members = Vec::new();
         for (member, model) in self.members.iter().zip(trained) {
             members.push(Trained {
                 fold: member.fold,
                 recipe: member.recipe,
-                joins: member.joins,
+                joins: if somebody_does { knows_all(member) } else { member.joins },
                 model: model?,
             });
         }

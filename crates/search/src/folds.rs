@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use intervalid_data::{
-    DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, Segment, Split, Window, free_run_windows,
+    DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, ScaledExperiment, Segment, Split, Window,
+    free_run_windows,
 };
 use intervalid_model::{Band, BlockScores, align};
 
@@ -45,6 +46,8 @@ pub(crate) const BLOCKS: usize = 5;
 const LONG: usize = 12_000;
 /// Errors that take longer to add up than this are those of an integrator.
 const LONGEST_APPROACH: usize = 5000;
+/// Channels that deviate by less than this share of their deviation over all blocks are still: what moves there may be noise.
+const STILL: f64 = 0.1;
 /// Blocks shorter than this are no simulations.
 pub(crate) const SHORTEST_BLOCK: usize = 20;
 
@@ -190,7 +193,8 @@ impl<'a> Folds<'a> {
         (self.folds.len() > self.blocks).then_some(self.blocks)
     }
 
-    /// Samples that a model without this fold's held-out ones may choose epochs on: the next block, as far as the fold knows it.
+    /// Samples that a model without this fold's held-out ones may choose epochs on: the next block, as far as the fold knows it. Of two
+    /// blocks that would be all that is left to learn from, so that it is the end of it, as before a cut.
     /// Those of the fit on everything, `fold` being none, are the last block.
     pub(crate) fn choosing(&self, fold: Option<usize>) -> Part {
         let Some(fold) = fold else {
@@ -198,7 +202,7 @@ impl<'a> Folds<'a> {
             return held_out(&self.all, samples - samples / BLOCKS..samples).held_out;
         };
         let rest = &self.folds[fold].rest;
-        if fold < self.blocks {
+        if fold < self.blocks && self.blocks > 2 {
             return self.folds[(fold + 1) % self.blocks].held_out.clone();
         }
         let last = |segment: &Segment| Segment {
@@ -206,6 +210,28 @@ impl<'a> Folds<'a> {
             ..*segment
         };
         Part::from_segments(rest.segments().iter().map(last).collect())
+    }
+
+    /// Whether a model without this fold's held-out samples has seen every channel move; none: of everything, which has. Where one block
+    /// holds the only step of an input, a model without it knows nothing of that input: it tells how far off predictions can be, but
+    /// would spoil a mean.
+    pub(crate) fn has_seen_all_move(&self, fold: Option<usize>) -> bool {
+        let Some(fold) = fold else { return true };
+        let rest = self.folds[fold].rest.segments();
+        let moves = |column: fn(&ScaledExperiment<f64>, usize) -> &[f64], channel: usize| {
+            let of = |segment: &Segment| {
+                let experiment = &self.scaled.experiments()[segment.experiment];
+                column(experiment, channel)[segment.start..segment.end].to_vec()
+            };
+            let values: Vec<f64> = rest.iter().flat_map(of).collect();
+            let count = values.len().max(1) as f64;
+            let mean = values.iter().sum::<f64>() / count;
+            let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+            variance.sqrt() >= STILL
+        };
+        let (inputs, outputs) = (self.dataset.inputs().len(), self.dataset.outputs().len());
+        (0..inputs).all(|channel| moves(ScaledExperiment::input, channel))
+            && (0..outputs).all(|channel| moves(ScaledExperiment::output, channel))
     }
 
     /// Where free runs over a held-out block start, and the block itself.
@@ -402,6 +428,22 @@ mod tests {
         assert!(left_out(&[200]).is_empty());
         assert_eq!(left_out(&[130, 70]), [0, 1]);
         assert_eq!(left_out(&[60; 8]), [0, 2, 4, 6]);
+    }
+
+    #[test]
+    fn short_records_choose_epochs_on_a_part_of_what_they_know() {
+        for samples in [40, 59, 60, 100] {
+            let dataset = dataset_of(&[samples]);
+            let fractions = SplitFractions::new(0.8, 0.2, 0.0).expect("valid");
+            let split = Split::new(&dataset, fractions).expect("splits");
+            let folds = Folds::blocks(&dataset, &split).expect("cuts").with_two_cuts();
+            for (number, fold) in folds.folds.iter().enumerate() {
+                let chooses = folds.choosing(Some(number));
+                let learns = crate::cross_calibration::without(&fold.rest, &chooses);
+                assert_eq!(learns.samples() + chooses.samples(), fold.rest.samples());
+                assert!(learns.samples() >= fold.rest.samples() / 2, "{number} of {samples}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use intervalid_data::{ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, suggest_lags};
+use intervalid_data::{ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, compare_lags};
 use intervalid_model::DIVERGED;
 
 use crate::budget::{Budget, WORK};
@@ -164,7 +164,8 @@ fn good_lags(folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> R
             validation: folds.folds[fold].held_out.clone(),
             test: Part::default(),
         };
-        suggest_lags(folds.dataset, &split, &search).map(|found| found.candidates)
+        // In the units of all blocks: a step or a pulse may be all that a channel does, and a division's rest be without it.
+        compare_lags(folds.dataset, &folds.scaled, &split, &search)
     });
     budget.did(0.0, "lags");
     budget.check()?;

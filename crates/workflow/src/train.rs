@@ -209,6 +209,7 @@ fn one(
         checkpoint: options.checkpoint,
         checkpoint_every: CHECKPOINT_EVERY,
         threads: options.threads,
+        ..FitOptions::default()
     };
     let fitted = Model::fit(dataset, split, config, fit_options);
     let (mut model, info) = fitted.map_err(|error| match error {

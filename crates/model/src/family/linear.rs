@@ -40,13 +40,17 @@ pub fn search_lags(dataset: &Dataset, split: &Split, config: &FitConfig) -> Resu
     Ok(suggest_lags(dataset, split, &search)?.suggested.lags)
 }
 
-/// Fits ARX with the configured lags by least squares on the training part.
+/// Fits ARX with the configured lags by least squares on the training part, in units of `normaliser`.
 ///
 /// # Errors
 /// If the record is too short.
-pub(crate) fn fit_arx(dataset: &Dataset, split: &Split, config: &CheckedConfig) -> Result<Model> {
+pub(crate) fn fit_arx(
+    normaliser: Normaliser,
+    dataset: &Dataset,
+    split: &Split,
+    config: &CheckedConfig,
+) -> Result<Model> {
     check_linear(config.lags, dataset.inputs().len(), dataset.outputs().len())?;
-    let normaliser = Normaliser::fit(dataset, &split.train)?;
     let arx = ArxModel::fit(&normaliser.scale::<f64>(dataset), &split.train, config.lags, true)?;
     let interface = ModelInterface::new(dataset, normaliser);
     let mut body = ArxWithBand {

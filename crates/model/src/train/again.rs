@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use intervalid_data::{Dataset, Split};
+use intervalid_data::{Dataset, Normaliser, Split};
 
 use super::info::TrainInfo;
 use super::problem::Problem;
@@ -35,7 +35,9 @@ pub fn refit(model: &Model, dataset: &Dataset, split: &Split, control: Control<'
     };
     match model.body() {
         Body::Linear(_) => {
-            let fitted = fit_arx(dataset, split, &config.checked()?.with_precision(Precision::F64))?;
+            let normaliser = Normaliser::fit(dataset, &split.train)?;
+            let config = config.checked()?.with_precision(Precision::F64);
+            let fitted = fit_arx(normaliser, dataset, split, &config)?;
             let info = TrainInfo {
                 stages: Vec::new(),
                 history: Vec::new(),

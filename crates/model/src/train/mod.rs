@@ -20,7 +20,7 @@ mod state;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use intervalid_data::{Dataset, Normaliser, Split};
+use intervalid_data::{Dataset, Normaliser, Part, Split};
 use intervalid_interval::Real;
 
 use crate::config::{CheckedConfig, FitConfig};
@@ -39,7 +39,7 @@ use problem::Problem;
 use stage::Worker;
 use state::State;
 
-/// Who watches a fit, and where it can be taken up again.
+/// Who watches a fit, where it can be taken up again, and in what units it computes.
 #[derive(Default)]
 pub struct FitOptions<'a> {
     /// Told of every epoch; a wish to stop ends training with the best model so far.
@@ -52,6 +52,19 @@ pub struct FitOptions<'a> {
     /// Most threads that training of one network uses; 0 is one. It never changes a result, and gains nothing where a mini-batch has
     /// no more than 32 windows.
     pub threads: usize,
+    /// Units that were fitted elsewhere, so that channels may be at rest over the whole training part; none: those of that part. A search
+    /// of lags always uses those of the part.
+    pub units: Option<&'a Normaliser>,
+}
+
+impl FitOptions<'_> {
+    /// The units that a fit to this part of a record computes in.
+    pub(crate) fn normaliser(&self, dataset: &Dataset, train: &Part) -> Result<Normaliser> {
+        match self.units {
+            Some(units) => Ok(units.clone()),
+            None => Ok(Normaliser::fit(dataset, train)?),
+        }
+    }
 }
 
 /// Fits a network to the training part of a record, choosing the epoch by free runs over the validation part.
@@ -159,7 +172,8 @@ fn train<T: OfPrecision>(
     mut options: FitOptions<'_>,
 ) -> Result<(Model, TrainInfo)> {
     let started = Instant::now();
-    let problem = Problem::<T>::new(dataset, split, config)?;
+    let normaliser = options.normaliser(dataset, &split.train)?;
+    let problem = Problem::<T>::in_units(normaliser, dataset, split, config)?;
     let mut state = match options.checkpoint {
         Some(path) if path.exists() => checkpoint::read(path, &problem)?,
         _ => State::new(&problem)?,

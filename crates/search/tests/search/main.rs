@@ -1,5 +1,6 @@
 //! `auto` on systems whose truth is known, and on records of awkward shapes.
 
+mod at_rest;
 mod renew;
 
 use std::sync::atomic::AtomicBool;
@@ -542,4 +543,16 @@ fn a_band_that_was_not_searched_is_scaled_on_blocks() {
             config.coverage
         );
     }
+}
+
+#[test]
+fn a_record_of_two_blocks_calibrates_a_band() {
+    let record = LinearSystem::default().generate(56, 3).expect("a record");
+    let dataset = record.dataset();
+    let split = Split::new(dataset, SplitFractions::new(0.6, 0.2, 0.2).expect("shares")).expect("splits");
+    let config = FitConfig::paper("", ModelKind::Arx, Strategy::Cascade);
+    let (model, _) = Model::fit(dataset, &split, &config, FitOptions::default()).expect("fits");
+    let target = CoverageTarget::of_each(config.coverage);
+    let calibrated = calibrate_on_blocks(dataset, &split, model, target, 1, Control::default()).expect("calibrates");
+    assert!(calibrated.interface().calibration.is_some());
 }
