@@ -28,10 +28,12 @@ pub struct SeedBoxes {
 /// # Errors
 /// If the database cannot be read or a figure not be drawn.
 pub fn box_plots(store: &Store) -> Result<Vec<NamedFigure>> {
-    let boxes = seed_boxes(&store.spec()?, &store.runs()?);
+    let spec = store.spec()?;
+    let boxes = seed_boxes(&spec, &store.runs()?);
     let draw = |boxes: &SeedBoxes| {
+        let dataset = labels::file_of_dataset(&boxes.dataset, &spec.datasets);
         Ok(NamedFigure {
-            name: labels::file(&["boxes", &boxes.dataset, &labels::share(boxes.coverage)]),
+            name: labels::file(&["boxes", &dataset, &labels::share(boxes.coverage)]),
             figure: boxes.plot.draw(&Style::new(Theme::Light))?,
         })
     };

@@ -91,6 +91,25 @@ pub(super) fn file(parts: &[&str]) -> String {
     parts.join("-").chars().map(clean).collect()
 }
 
+/// What files of a data set are called after: its own name, with a number where an earlier one of the study would be written alike.
+/// It depends on the study alone, so that runs that come later rename nothing.
+pub(super) fn file_of_dataset(dataset: &str, study: &[String]) -> String {
+    let mut taken: Vec<String> = Vec::new();
+    for other in study {
+        let plain = file(&[other]);
+        let numbered = (2..).map(|number| format!("{plain}-{number}"));
+        let free = std::iter::once(plain.clone())
+            .chain(numbered)
+            .find(|name| !taken.contains(name));
+        let free = free.expect("numbers do not end");
+        if other == dataset {
+            return free;
+        }
+        taken.push(free);
+    }
+    file(&[dataset])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +130,15 @@ mod tests {
             "boxes-data-my-plant.csv-0.90"
         );
         assert_eq!((percent(0.9), percent(0.975)), ("90 %".to_owned(), "97.5 %".to_owned()));
+    }
+
+    #[test]
+    fn data_sets_whose_names_look_alike_have_files_of_their_own() {
+        let study = ["run_1.csv", "other.csv", "run-1.csv", "Run 1.csv", "run-1.csv-2"].map(str::to_owned);
+        let files: Vec<String> = study.iter().map(|dataset| file_of_dataset(dataset, &study)).collect();
+        assert_eq!(
+            files,
+            ["run-1.csv", "other.csv", "run-1.csv-2", "run-1.csv-3", "run-1.csv-2-2"]
+        );
     }
 }

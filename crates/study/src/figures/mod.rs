@@ -51,6 +51,7 @@ fn elasticities(store: &Store) -> Result<Vec<NamedFigure>> {
     let runs = store.runs()?;
     let mut figures = Vec::new();
     for dataset in datasets {
+        let file = labels::file_of_dataset(dataset, &spec.datasets);
         for &coverage in &spec.coverages {
             let mut shown: Vec<(StudyModel, String, Elasticity)> = Vec::new();
             for run in runs.iter().filter(|run| {
@@ -65,7 +66,7 @@ fn elasticities(store: &Store) -> Result<Vec<NamedFigure>> {
                 let label = labels::of(&run.cell);
                 let title = format!("Elasticity: {label} on {dataset}, {}", labels::percent(coverage));
                 figures.push(NamedFigure {
-                    name: labels::file(&["elasticity", dataset, &labels::share(coverage), &label]),
+                    name: labels::file(&["elasticity", &file, &labels::share(coverage), &label]),
                     figure: elasticity_heat_maps(&title, &elasticity)?,
                 });
                 shown.push((run.cell.model, label, elasticity));
@@ -81,7 +82,7 @@ fn elasticities(store: &Store) -> Result<Vec<NamedFigure>> {
                 let title = format!("Channel-wise elasticity on {dataset}, {}", labels::percent(coverage));
                 let share = labels::share(coverage);
                 figures.push(NamedFigure {
-                    name: labels::file(&["elasticity-channels", dataset, &share, network.name()]),
+                    name: labels::file(&["elasticity-channels", &file, &share, network.name()]),
                     figure: elasticity_bars(&title, &series)?,
                 });
             }

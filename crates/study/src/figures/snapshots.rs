@@ -24,6 +24,7 @@ pub fn snapshots(store: &Store) -> Result<Vec<NamedFigure>> {
     };
     let mut figures = Vec::new();
     for dataset in &spec.datasets {
+        let file = labels::file_of_dataset(dataset, &spec.datasets);
         for &coverage in &spec.coverages {
             for (group, colours) in [
                 ("cascade", 0..=0),
@@ -67,7 +68,7 @@ pub fn snapshots(store: &Store) -> Result<Vec<NamedFigure>> {
                     ..BandPlot::default()
                 };
                 figures.push(NamedFigure {
-                    name: labels::file(&["snapshot", dataset, &labels::share(coverage), group]),
+                    name: labels::file(&["snapshot", &file, &labels::share(coverage), group]),
                     figure: plot.draw(&Style::new(Theme::Light))?,
                 });
             }
