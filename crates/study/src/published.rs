@@ -56,7 +56,7 @@ impl TableMetric {
         }
     }
 
-    /// Its value in the units of tables; none of a simulation that diverged.
+    /// Its value in the units of tables; none of a simulation that diverged, or where measured outputs without a range leave it undefined.
     #[must_use]
     pub fn of(self, metrics: &Metrics, dataset: &str) -> Option<f64> {
         let percent = |value: Option<f64>| value.map(|value| 100.0 * value);

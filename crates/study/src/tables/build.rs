@@ -103,7 +103,8 @@ pub struct TableCell {
     pub missing: usize,
     /// Runs that failed.
     pub failed: usize,
-    /// Finished runs without a value: their simulation diverged.
+    /// Finished runs without a value whose simulation diverged. Others may have none either: a width has no share of a range where the
+    /// measured outputs have none.
     pub diverged: usize,
     /// Whether its values are in a unit of which nothing is known, so that digits are counted from the first.
     #[serde(skip)]
@@ -340,7 +341,7 @@ impl TableCell {
                 Some(RunState::Failed { .. }) => cell.failed += 1,
                 Some(RunState::Done(result)) => match metric.of(&result.test.all, dataset) {
                     Some(value) => values.push(value),
-                    None => cell.diverged += 1,
+                    None => cell.diverged += usize::from(result.test.all.diverged_at.is_some()),
                 },
             }
         }

@@ -149,7 +149,7 @@ impl TableCell {
     pub fn ours_text(&self) -> String {
         match self.ours {
             None => "–".to_owned(),
-            Some(ours) if self.has_own_unit => own_unit(ours.mean, ours.std, " ± "),
+            Some(ours) if self.has_own_unit => own_unit(ours.mean, ours.std, " ± ", |power| format!("e{power}")),
             Some(ours) => mean_std(ours.mean, ours.std, " ± "),
         }
     }
@@ -192,12 +192,27 @@ pub(crate) fn mean_std(mean: f64, std: Option<f64>, plus_minus: &str) -> String 
     }
 }
 
-/// `mean ± std` with four digits of the mean: one's own data may be in any unit.
-pub(crate) fn own_unit(mean: f64, std: Option<f64>, plus_minus: &str) -> String {
-    let digits = match mean.abs() {
-        0.0 => 2,
-        size => (3.0 - size.log10().floor()).clamp(0.0, 12.0) as usize,
+/// `mean ± std` with four digits of the mean: one's own data may be in any unit. Below 10⁻⁹ zeros would hide them: both are then
+/// multiples of a power of ten, which `times_ten_to` writes.
+pub(crate) fn own_unit(mean: f64, std: Option<f64>, plus_minus: &str, times_ten_to: impl Fn(i32) -> String) -> String {
+    let power = match mean.abs() {
+        0.0 => 1,
+        size => size.log10().floor() as i32,
     };
+    if power < -9 {
+        // In two steps: of the smallest numbers the power of ten itself is beyond double precision.
+        let scaled = |value: f64| value * 1e100 * 10_f64.powi(-power - 100);
+        return match std {
+            Some(std) => format!(
+                "({:.3}{plus_minus}{:.3}){}",
+                scaled(mean),
+                scaled(std),
+                times_ten_to(power)
+            ),
+            None => format!("{:.3}{}", scaled(mean), times_ten_to(power)),
+        };
+    }
+    let digits = (3 - power).max(0) as usize;
     match std {
         Some(std) => format!("{mean:.digits$}{plus_minus}{std:.digits$}"),
         None => format!("{mean:.digits$}"),
@@ -206,4 +221,22 @@ pub(crate) fn own_unit(mean: f64, std: Option<f64>, plus_minus: &str) -> String 
 
 fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_errors_are_no_zeros() {
+        let text = |mean, std| own_unit(mean, std, " ± ", |power| format!("e{power}"));
+        assert_eq!(text(0.0, Some(0.0)), "0.00 ± 0.00");
+        assert_eq!(text(123_456.0, None), "123456");
+        assert_eq!(text(0.012_344, Some(0.001)), "0.01234 ± 0.00100");
+        assert_eq!(text(1.5e-9, None), "0.000000001500");
+        assert_eq!(text(7.0126e-15, Some(2e-16)), "(7.013 ± 0.200)e-15");
+        assert_eq!(text(5e-324, None), "4.941e-324");
+        let latex = own_unit(7e-15, None, " \\pm ", |power| format!(" \\cdot 10^{{{power}}}"));
+        assert_eq!(latex, "7.000 \\cdot 10^{-15}");
+    }
 }

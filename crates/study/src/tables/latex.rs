@@ -62,7 +62,10 @@ impl Table {
 impl TableCell {
     fn latex(&self) -> String {
         let mut text = match self.ours {
-            Some(ours) if self.has_own_unit => format!("${}$", own_unit(ours.mean, ours.std, " \\pm ")),
+            Some(ours) if self.has_own_unit => {
+                let power = |power| format!(" \\cdot 10^{{{power}}}");
+                format!("${}$", own_unit(ours.mean, ours.std, " \\pm ", power))
+            }
             Some(ours) => format!("${}$", mean_std(ours.mean, ours.std, " \\pm ")),
             None => "--".to_owned(),
         };

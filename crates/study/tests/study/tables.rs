@@ -203,6 +203,21 @@ fn other_studies_have_the_same_layout_without_printed_values() {
 }
 
 #[test]
+fn runs_without_a_range_to_compare_with_did_not_diverge() {
+    let text = "name = \"s\"\ndatasets = [\"rest.csv\"]\nmodels = [\"arx\"]\n";
+    let spec = Spec::parse("s", text).unwrap();
+    let at_rest = Metrics {
+        pinaw: None,
+        cwc: None,
+        ..metrics(1)
+    };
+    let records: Vec<RunRecord> = spec.cells().map(|cell| done(cell, at_rest.clone())).collect();
+    let markdown = tables_of_records(&spec, &records).render(TableFormat::Markdown);
+    assert!(!markdown.contains("diverged"), "{markdown}");
+    assert!(markdown.contains("| CWC | – |"), "{markdown}");
+}
+
+#[test]
 fn every_model_of_a_study_has_a_column() {
     let mut spec = Spec::builtin("paper").unwrap();
     spec.models = ModelKind::ALL.map(StudyModel::One).to_vec();
