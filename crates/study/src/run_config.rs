@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use intervalid_model::{FitConfig, ModelError};
+use intervalid_model::{FitConfig, LEVEL_REACH, ModelError};
 use intervalid_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,8 @@ impl RunConfig {
                     coverage: run.coverage,
                     ..run.search.clone()
                 };
-                judged.check()
+                judged.check()?;
+                run.check_reach()
             }
         }
     }
@@ -68,6 +69,17 @@ impl RunConfig {
 }
 
 impl SearchRun {
+    /// Refuses a coverage that the model of the search will not have: better before the search than after it.
+    fn check_reach(&self) -> Result<(), ModelError> {
+        let main = self.search.coverage;
+        let (least, most) = (LEVEL_REACH.0.min(main), LEVEL_REACH.1.max(main));
+        if (least..=most).contains(&self.coverage) {
+            return Ok(());
+        }
+        let expected = format!("a share from {least} to {most} beside the coverage {main} of its search");
+        Err(ModelError::option("coverage", self.coverage, expected))
+    }
+
     /// Most time of the search.
     #[must_use]
     pub fn budget(&self) -> Option<Duration> {

@@ -11,7 +11,15 @@ use crate::error::{Result, StudyError};
 use crate::run_config::SearchRun;
 
 /// Settings of a single fit that a study decides otherwise.
-const NOT_OF_A_RUN: [&str; 6] = ["preset", "calibrate", "rounds", "levels", "output_range", "detrend"];
+const NOT_OF_A_RUN: [&str; 7] = [
+    "preset",
+    "calibrate",
+    "rounds",
+    "levels",
+    "output_range",
+    "detrend",
+    "together",
+];
 
 /// Settings of `auto` in a study: those of a search that a study does not decide, and its budget.
 const OF_AUTO: [&str; 5] = [BUDGET, "rounds", "lags", "initial", "precision"];

@@ -72,6 +72,7 @@ fn errors_name_the_key_and_what_it_may_be() {
             "coverages = [] is not allowed: expected at least one value",
         ),
         ("coverages = [90.0]", "did you mean 0.9?"),
+        ("settings = { together = true }", "settings: unknown key 'together'"),
         ("margins = [\"square\"]", "unknown variant `square`"),
         ("keep_models = \"some\"", "unknown variant `some`"),
         (
@@ -159,5 +160,22 @@ fn given_lags_are_not_searched_and_epochs_mean_every_stage() {
             (7, None),
             "{cell}"
         );
+    }
+}
+
+#[test]
+fn coverages_that_a_search_cannot_give_are_refused_before_it() {
+    let of = |coverages: &str| {
+        let text = format!("name = \"s\"\ndatasets = [\"hair-dryer\"]\nmodels = [\"auto\"]\ncoverages = {coverages}\n");
+        Spec::parse("s.toml", &text)
+    };
+    // The search is made for the first; bands of others lie around it.
+    for coverages in ["[0.995]", "[0.99, 0.1]", "[0.995, 0.05]", "[0.9, 0.995]", "[0.05, 0.9]"] {
+        let message = of(coverages).err().map(|error| error.to_string());
+        let is_refused = coverages.contains("0.05") || coverages.contains("0.9, 0.995");
+        assert_eq!(message.is_some(), is_refused, "{coverages}: {message:?}");
+        let names_range =
+            |message: &String| message.contains("coverage") && message.contains("expected a share from 0.1 to 0.99");
+        assert!(message.as_ref().is_none_or(names_range), "{message:?}");
     }
 }
