@@ -133,6 +133,15 @@ impl<'a> Budget<'a> {
         state.timed.1 += time.as_secs_f64();
     }
 
+    /// Carries out a job on this thread, and files how long its work took. Inside [`Budget::once`]: what is read from the journal takes no
+    /// time, and would make the end look short.
+    pub(crate) fn timed<R>(&self, job: impl FnOnce() -> R) -> R {
+        let (started, before) = (Instant::now(), WORKED.get());
+        let result = job();
+        self.took(WORKED.get() - before, started.elapsed());
+        result
+    }
+
     /// Keeps time for so many multiplications of one thread after another at the end.
     pub(crate) fn reserve(&self, work: f64) {
         self.lock().reserved = work;
@@ -181,6 +190,12 @@ impl<'a> Budget<'a> {
     /// Work done so far.
     pub(crate) fn work(&self) -> f64 {
         self.lock().work
+    }
+
+    /// Work whose time is known.
+    #[cfg(test)]
+    pub(crate) fn timed_work(&self) -> f64 {
+        self.lock().timed.0
     }
 
     fn share_of_time(&self) -> f64 {

@@ -49,7 +49,7 @@ pub(super) fn extend(
     };
     let mut failed = None;
     let trail = budget.once("networks", key, || {
-        let trail = descent((folds, fold), config, recipe, seed, before, steps, budget);
+        let trail = budget.timed(|| descent((folds, fold), config, recipe, seed, before, steps, budget));
         trail.unwrap_or_else(|error| {
             failed = Some(error);
             None
@@ -174,6 +174,47 @@ mod tests {
 
     use super::*;
     use crate::config::SearchOptions;
+    use crate::journal::Journal;
+
+    fn recipe() -> Recipe {
+        Recipe {
+            model: ModelKind::Inode,
+            lags: Lags { nx: 1, nd: 0, ny: 1 },
+            hidden: vec![3],
+            ridge: 1.0,
+            window: 60,
+            initial: InitialState::Measured,
+        }
+    }
+
+    #[test]
+    fn a_descent_from_the_journal_says_nothing_of_how_fast_the_machine_is() {
+        let dataset = WienerSystem::default()
+            .generate(300, 1)
+            .expect("generates")
+            .into_dataset();
+        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        let folds = Folds::new(&dataset, &split).expect("cuts");
+        let folder = tempfile::tempdir().expect("a folder");
+        let timed_and_done = || {
+            let journal = Journal::open(&folder.path().join("journal"), [0; 32]).expect("opens");
+            let budget = Budget::new(&SearchOptions::default()).with_journal(Some(journal));
+            let trail = extend(
+                (&folds, Some(0)),
+                &SearchConfig::default(),
+                &recipe(),
+                7,
+                None,
+                5,
+                &budget,
+            );
+            trail.expect("fits").expect("nobody stops it");
+            (budget.timed_work(), budget.work())
+        };
+        let (timed, done) = timed_and_done();
+        assert!(timed > 0.0 && timed.to_bits() == done.to_bits(), "{timed} {done}");
+        assert_eq!(timed_and_done(), (0.0, done));
+    }
 
     /// With a penalty that followed the error, a descent in two parts would end at larger weights than one in one go.
     #[test]
@@ -186,14 +227,7 @@ mod tests {
         let folds = Folds::new(&dataset, &split).expect("cuts");
         let config = SearchConfig::default();
         let budget = Budget::new(&SearchOptions::default());
-        let recipe = Recipe {
-            model: ModelKind::Inode,
-            lags: Lags { nx: 1, nd: 0, ny: 1 },
-            hidden: vec![3],
-            ridge: 1.0,
-            window: 60,
-            initial: InitialState::Measured,
-        };
+        let recipe = recipe();
         let descend = |steps, before: Option<&DescentHistory>| {
             let trail = extend((&folds, Some(0)), &config, &recipe, 7, before, steps, &budget);
             trail.expect("fits").expect("nobody stops it")

@@ -153,11 +153,6 @@ fn advance(
         let seed = member_seed(config.seed, fold);
         let data = (folds, Some(fold));
         let trail = extend(data, config, &candidate.recipe, seed, before, round.steps, budget);
-        let done = before.map_or(0, |before| before.iterates.len() - 1);
-        budget.took(
-            round_work(folds, candidate, done.min(round.steps), round.steps),
-            started.elapsed(),
-        );
         trail.map(|trail| (trail, started.elapsed().as_secs_f64()))
     });
     budget.check()?;
