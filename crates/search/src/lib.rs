@@ -14,9 +14,10 @@
 //! | fit a model that was found once more, to later data | `renew` |
 //! | calibrate a model that was not searched | `cross_calibration` |
 //!
-//! All families are judged by free runs over the same samples, which the judged models had not seen, and penalties, steps and epochs
-//! are not chosen on the samples that judge them. How much of the margins' shape to believe is: four floors are tried on the blocks
-//! that calibrate. The test part is never touched.
+//! All families are judged by free runs over the same samples, which no parameter of the judged models was fitted to. Some choices are
+//! made on them, so that the scores are optimistic: which candidate wins, the lags of linear models, how long models with hidden states
+//! descend, how their state is found at the start, and how much of the margins' shape to believe. `docs/method.md`, section 11, has the
+//! whole list. The test part is never touched.
 //!
 //! ```
 //! use intervalid_data::{ReadOptions, Split, SplitFractions, load};
