@@ -116,11 +116,13 @@ fn seen(report: &MonitorReport) -> String {
     let inside = report.outputs.iter().filter_map(|output| {
         let share = percent(output.coverage?);
         Some(match report.outputs.len() {
+            _ if report.together => format!("{share} with all outputs inside the band"),
             1 => format!("{share} inside the band"),
             _ => format!("{share} of {} inside the band", output.name),
         })
     });
-    let inside: Vec<String> = inside.collect();
+    // Together they have one share.
+    let inside: Vec<String> = inside.take(if report.together { 1 } else { usize::MAX }).collect();
     let inside = match inside.is_empty() {
         true => String::new(),
         false => format!(": {}, promised {}", inside.join(", "), asked(report.promised_coverage)),

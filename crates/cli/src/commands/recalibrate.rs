@@ -81,9 +81,13 @@ pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) 
         renewal.new_weight,
         renewal.old_weight,
     ))?;
+    let together = match model.interface().is_together() {
+        true => " together",
+        false => "",
+    };
     for (name, quality) in [("before", before), ("after", after)] {
         output.result(format_args!(
-            "{name:<7} {} inside (promised {}), mean width {} standard deviations",
+            "{name:<7} {} inside{together} (promised {}), mean width {} standard deviations",
             percent(quality.coverage),
             asked(coverage),
             significant(quality.width, 3)

@@ -253,6 +253,7 @@ const MONITOR: Shape = Object(&[
     ("false_alarm", Number),
     ("horizon", Maybe(&Count)),
     ("promised_coverage", Number),
+    ("together", Flag),
     ("least_coverage", Number),
     ("watch_at", Number),
     ("refit_at", Number),

@@ -17,6 +17,7 @@ pub(super) fn monitor_context(test: &CoverageTest) -> Value {
         bettors => test.stakes.len(),
         stakes => CNumber::Double.list(test.stakes.iter().copied()),
         most_misses => number(test.most_misses),
+        together => test.together,
         watch_at => number(test.watch_at),
         refit_at => number(test.refit_at),
         most_evidence => number(test.most_evidence),

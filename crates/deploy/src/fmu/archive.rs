@@ -87,7 +87,7 @@ pub fn fmu(plan: &StepProgram, options: &FmuOptions) -> Result<FmuPackage> {
     let (plan, inputs_at_end) = stepped(plan);
     let sample_time = plan.sample_time.unwrap_or(1.0);
     let (header, source) = render(&plan, name, Numbers::of_predict(&plan), (false, monitor.as_ref()));
-    let texts = texts(*version, name, &context(&plan, name, sample_time, monitor.is_some()));
+    let texts = texts(*version, name, &context(&plan, name, sample_time, monitor.as_ref()));
     let sources = [
         (format!("{name}.h"), header),
         (format!("{name}.c"), source),

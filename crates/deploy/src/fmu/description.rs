@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use intervalid_data::{Channel, Scale};
+use intervalid_model::CoverageTest;
 use minijinja::{Value, context};
 
 use crate::step_program::StepProgram;
@@ -93,7 +94,7 @@ const OUTPUT: (&str, &str, Option<&str>) = ("output", "discrete", Some("calculat
 const PARAMETER: (&str, &str, Option<&str>) = ("parameter", "fixed", Some("exact"));
 
 /// What the templates need to know, from the plan of the step that the FMU makes.
-pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watched: bool) -> Value {
+pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, monitor: Option<&CoverageTest>) -> Value {
     let mut list = List {
         names: Names::default(),
         variables: Vec::new(),
@@ -129,7 +130,7 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
         }
     }
     let first_monitor = list.start_values.len();
-    if is_watched {
+    if let Some(test) = monitor {
         let state = list.names.take("monitor_state");
         let description = "How the model is by the measured outputs: 0 ok, 1 watch, 2 refit; needs online to be true";
         list.push_number(state, description.to_owned(), 0.0);
@@ -139,8 +140,11 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
                 ("recent_coverage", "the last blocks of samples"),
             ] {
                 let share = list.names.take(&format!("{name}_{suffix}"));
-                let description =
-                    format!("Share of {of} whose measured {name} was inside the band; -1 before the first");
+                let measured = match test.together {
+                    true => "measured outputs were all".to_owned(),
+                    false => format!("measured {name} was"),
+                };
+                let description = format!("Share of {of} whose {measured} inside the band; -1 before the first");
                 list.push_number(share, description, -1.0);
             }
         }
@@ -188,7 +192,7 @@ pub(super) fn context(plan: &StepProgram, name: &str, sample_time: f64, is_watch
         sample_limit => format!("{:e}", plan.sample_limit),
         first_measured => plan.inputs.len(),
         first_output => first_output,
-        is_watched => is_watched,
+        is_watched => monitor.is_some(),
         first_monitor => first_monitor,
         first_past_input => first_past_input,
         first_past_output => first_past_output,

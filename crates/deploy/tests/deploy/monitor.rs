@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
 use crate::c::{SANITIZED, STRICT};
-use crate::models::{Case, cases};
+use crate::models::{Case, calibration, cases};
 use crate::tools::{run, tool, write};
 
 /// State, then coverages of every output, as an FMU shows them.
@@ -118,8 +118,16 @@ fn c_watches_as_the_monitor_does() {
     let all = cases();
     let one = all.iter().find(|case| case.dataset.outputs().len() == 1).unwrap();
     let two = all.iter().find(|case| case.dataset.outputs().len() == 2).unwrap();
+    let mut found = calibration(2).unwrap();
+    found.together = true;
+    let together = Case {
+        name: "two outputs together",
+        model: two.model.clone().calibrated(Some(found)).unwrap(),
+        dataset: two.dataset.clone(),
+        part: two.part.clone(),
+    };
     let mut seen = [0; 3];
-    for (case, seed) in [(one, 1), (two, 2)] {
+    for (case, seed) in [(one, 1), (two, 2), (&together, 2)] {
         for block in [None, Some(12)] {
             let config = MonitorConfig {
                 block,

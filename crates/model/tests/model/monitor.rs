@@ -2,8 +2,8 @@
 
 use intervalid_data::{ArxModel, Channel, Dataset, Experiment, Lags, Normaliser, Part};
 use intervalid_model::{
-    DriftKind, FitConfig, Health, History, Model, ModelError, Monitor, MonitorConfig, MonitorReport, MonitorSample,
-    MonitorState, Simulator,
+    BlockScores, CoverageTarget, DriftKind, FitConfig, Health, History, Model, ModelError, Monitor, MonitorConfig,
+    MonitorReport, MonitorSample, MonitorState, Simulator, calibrate,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -529,4 +529,68 @@ fn a_state_between_a_step_and_its_measurement_holds_what_was_predicted() {
         let state = serde_json::from_value(earlier.clone()).expect("a state");
         assert!(matches!(fresh().restore(&state), Err(ModelError::State(_))));
     }
+}
+
+/// The same model with a band of the size it has, calibrated for all outputs together or for each.
+pub(crate) fn calibrated(model: &Model, together: bool) -> Model {
+    let block = BlockScores {
+        error: (0..50).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect(),
+        below: vec![1.0; 50],
+        above: vec![1.0; 50],
+    };
+    let outputs = model.interface().outputs.len();
+    let target = CoverageTarget { share: 0.9, together };
+    let found = calibrate((&vec![vec![block; 5]; outputs], &[]), &vec![0.0; outputs], target, 1);
+    assert_eq!((found.together, found.outputs[0].upper), (together, 1.0));
+    model.clone().calibrated(Some(found)).expect("sound")
+}
+
+#[test]
+fn a_promise_of_all_outputs_together_is_tested_of_all_together() {
+    let record = {
+        let columns: Vec<Vec<f64>> = (0..2)
+            .map(|shift| (0..40).map(|k| f64::from((k + shift) % 4 - 1)).collect())
+            .collect();
+        let channels = |names: [&str; 2]| names.map(Channel::new).to_vec();
+        let experiment = Experiment::new("e", columns.clone(), columns);
+        Dataset::new("d", channels(["u", "v"]), channels(["y", "z"]), None, vec![experiment]).expect("a record")
+    };
+    let normaliser = Normaliser::fit(&record, &Part::whole(&record)).expect("channels that move");
+    let arx = ArxModel {
+        lags: Lags { nx: 0, nd: 0, ny: 1 },
+        coefficients: vec![vec![0.5, 0.0, 0.1, 0.0], vec![0.0, 0.5, 0.0, 0.1]],
+        bias: vec![0.0; 2],
+    };
+    let model = Model::from_arx(&record, normaliser, vec![arx], vec![1.0; 2], &FitConfig::default());
+    let watched = |together: bool| {
+        let mut monitor = Monitor::new(&calibrated(&model, together), MonitorConfig::default()).expect("settings");
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for _ in 0..3000 {
+            // 87 % of each output are inside, 76 % of both.
+            let measured = [rng.sample(StandardNormal), rng.sample(StandardNormal)];
+            let sample = MonitorSample {
+                predicted: &[0.0; 2],
+                lower: &[-1.514; 2],
+                upper: &[1.514; 2],
+                measured: &measured,
+                extrapolated: None,
+            };
+            monitor.observe(sample).expect("finite numbers");
+        }
+        monitor.report()
+    };
+    let each = watched(false);
+    assert_eq!(each.state, Health::Ok, "{:?}", each.reasons);
+    let all = watched(true);
+    assert_eq!(all.state, Health::Refit);
+    for (of_each, of_all) in each.outputs.iter().zip(&all.outputs) {
+        let [of_each, of_all] = [of_each, of_all].map(|output| output.coverage.expect("samples"));
+        assert!((of_each - 0.87).abs() < 0.02, "{of_each}");
+        assert!((of_all - 0.757).abs() < 0.025, "{of_all}");
+    }
+    let told = all
+        .reasons
+        .iter()
+        .filter(|reason| reason.contains("all outputs together"));
+    assert_eq!(told.count(), 1, "{:?}", all.reasons);
 }

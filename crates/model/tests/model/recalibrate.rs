@@ -32,13 +32,16 @@ fn record(samples: usize, noise: f64, seed: u64) -> Dataset {
 }
 
 fn fitted() -> Model {
-    let data = record(900, 0.2, 1);
-    let split = Split::new(&data, SplitFractions::default()).expect("parts");
+    fitted_to(&record(900, 0.2, 1))
+}
+
+fn fitted_to(data: &Dataset) -> Model {
+    let split = Split::new(data, SplitFractions::default()).expect("parts");
     let config = FitConfig::default().with(|config| {
         config.model = ModelKind::Arx;
         config.lags = intervalid_data::Lags { nx: 1, nd: 1, ny: 3 };
     });
-    Model::fit(&data, &split, &config, FitOptions::default())
+    Model::fit(data, &split, &config, FitOptions::default())
         .expect("a fit")
         .0
 }
@@ -202,4 +205,40 @@ fn limits_do_not_change_the_scale_of_a_band_and_are_part_of_what_is_judged() {
     );
     let width = found.after.width;
     assert!(width > 0.0 && width < without.after.width, "{width}");
+}
+
+#[test]
+fn a_band_for_all_outputs_together_is_judged_by_all_together() {
+    // Two plants side by side.
+    let both = |noise: f64, seed: u64| {
+        let [one, two] = [seed, seed + 10].map(|seed| record(900, noise, seed));
+        let experiments = [&one, &two].map(|data| &data.experiments()[0]);
+        let [inputs, outputs] = [["u", "v"], ["y", "z"]].map(|names| names.map(intervalid_data::Channel::new).to_vec());
+        let columns = |of: fn(&Experiment) -> &[f64]| experiments.map(|experiment| of(experiment).to_vec()).to_vec();
+        // Inputs that are not the same.
+        let mut u = columns(|experiment| experiment.input(0));
+        u[1].iter_mut()
+            .enumerate()
+            .for_each(|(k, v)| *v += f64::from(u8::from(k % 5 == 0)));
+        let experiment = Experiment::new("run", u, columns(|experiment| experiment.output(0)));
+        Dataset::new("plants", inputs, outputs, None, vec![experiment]).expect("a record")
+    };
+    let model = crate::monitor::calibrated(&fitted_to(&both(0.2, 1)), true);
+    let new = both(0.25, 2);
+    let found = model
+        .recalibrated(&new, &Part::whole(&new), 1.0)
+        .expect("enough samples");
+    let inside = |model: &Model| {
+        let bands = model.simulate(&new, &Part::whole(&new)).expect("free runs");
+        let found = evaluate(&new, &bands, 0.9).expect("metrics");
+        (found.together.expect("two outputs"), found.all.picp.expect("a share"))
+    };
+    let (together, each) = inside(&model);
+    assert!(together < each - 0.05, "{together} {each}");
+    assert!(
+        (found.before.coverage - together).abs() < 1e-12,
+        "{:?} {together}",
+        found.before
+    );
+    assert!((found.after.coverage - 0.9).abs() < 0.05, "{:?}", found.after);
 }

@@ -218,12 +218,15 @@ fn headline(report: &MonitorReport) -> String {
         .outputs
         .iter()
         .filter_map(|output| output.coverage.map(percent))
+        // Together they have one share.
+        .take(if report.together { 1 } else { usize::MAX })
         .collect();
     let inside = match inside.is_empty() {
         true => String::new(),
         false => format!(
-            ", {} inside the band, promised {}",
+            ", {} inside the band{}, promised {}",
             inside.join(" and "),
+            if report.together { " together" } else { "" },
             asked(report.promised_coverage)
         ),
     };

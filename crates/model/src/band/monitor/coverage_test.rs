@@ -14,6 +14,8 @@ pub struct CoverageTest {
     pub false_alarm: f64,
     /// Greatest share of misses that is no reason to worry.
     pub most_misses: f64,
+    /// Whether a sample is missed for every output if any is outside its band: the promise is one of all together.
+    pub together: bool,
     /// Evidence from which the model is to be watched, and from which it is to be refitted.
     pub watch_at: f64,
     /// See `watch_at`.
@@ -58,6 +60,7 @@ impl Monitor {
         CoverageTest {
             false_alarm: self.state().config().false_alarm,
             most_misses: self.most_misses(),
+            together: interface.is_together(),
             watch_at: WATCH * self.refit_at_evidence(),
             refit_at: self.refit_at_evidence(),
             most_evidence: MOST,

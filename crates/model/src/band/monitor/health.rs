@@ -77,6 +77,8 @@ pub struct MonitorReport {
     pub horizon: Option<usize>,
     /// α.
     pub promised_coverage: f64,
+    /// Whether that is of all outputs together: the coverage of each output is then that of all.
+    pub together: bool,
     /// Less than this share inside is what the test of the coverage looks for.
     pub least_coverage: f64,
     /// Evidence from which a test says `watch`.
@@ -102,7 +104,7 @@ pub struct OutputHealth {
     pub name: String,
     /// Its unit, if known.
     pub unit: Option<String>,
-    /// Share of all samples inside the band.
+    /// Share of all samples inside the band; where that is for all outputs together, of those with every output inside.
     pub coverage: Option<f64>,
     /// The same of the last blocks.
     pub recent_coverage: Option<f64>,
@@ -210,7 +212,7 @@ pub(super) fn reasons(report: &MonitorReport) -> Vec<String> {
         ));
     }
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    for output in &report.outputs {
+    for (index, output) in report.outputs.iter().enumerate() {
         let name = match report.outputs.len() {
             1 => String::new(),
             _ => format!("{}: ", output.name),
@@ -222,9 +224,14 @@ pub(super) fn reasons(report: &MonitorReport) -> Vec<String> {
             gain,
             noise,
         } = &output.tests;
-        if coverage.state != Health::Ok {
+        // Of all outputs together there is one share.
+        if coverage.state != Health::Ok && !(report.together && index > 0) {
+            let whose = match report.together {
+                true => "the band holds all outputs together too seldom".to_owned(),
+                false => format!("{name}the band holds too few samples"),
+            };
             found.push(format!(
-                "{name}the band holds too few samples: {} of the last ones, {} of all, promised are {}.",
+                "{whose}: {} of the last ones, {} of all, promised are {}.",
                 percent(coverage.now),
                 percent(output.coverage.unwrap_or(coverage.now)),
                 percent(report.promised_coverage)

@@ -20,7 +20,8 @@ use crate::model::Model;
 /// **Method.** Samples are taken in blocks of several correlation times of the residual, so that blocks are nearly independent where
 /// samples are not. Four e-processes per output step once per block (docs/method.md, section 12): one bets that more samples are
 /// outside than the promise tolerates; three bet that the level of the residual, its slope over the prediction (gain) and its variance
-/// (noise) rank too high or too low among those of earlier blocks.
+/// (noise) rank too high or too low among those of earlier blocks. Where the band is for all outputs together, a sample counts as outside
+/// for each of them if any is.
 ///
 /// **What it promises.** If blocks are exchangeable and no more samples are outside than is tolerated, [`Health::Refit`] is ever reached with
 /// probability at most [`MonitorConfig::false_alarm`], however long it watches. **What it does not.** A drift that was complete before the first sample
@@ -209,6 +210,11 @@ impl Monitor {
                 });
             }
         }
+        let is_outside = |output: usize| {
+            let y = sample.measured[output];
+            y < sample.lower[output] || y > sample.upper[output]
+        };
+        let any_is_outside = (0..outputs.len()).any(is_outside);
         let one = |output: usize| {
             let (y, centre) = (sample.measured[output], sample.predicted[output]);
             let (lower, upper) = (sample.lower[output], sample.upper[output]);
@@ -219,7 +225,10 @@ impl Monitor {
                 residual: near(y - centre),
                 place: near(centre - scale.mean),
                 half_width: near((0.5 * (upper - lower)).max(floor)),
-                missed: y < lower || y > upper,
+                missed: match self.interface.is_together() {
+                    true => any_is_outside,
+                    false => is_outside(output),
+                },
             }
         };
         Ok((0..outputs.len()).map(one).collect())
@@ -331,6 +340,7 @@ impl Monitor {
             false_alarm: state.config.false_alarm,
             horizon: state.config.horizon,
             promised_coverage: self.coverage,
+            together: self.interface.is_together(),
             least_coverage: 1.0 - self.most_misses(),
             watch_at: WATCH * self.refit_at_evidence(),
             refit_at: self.refit_at_evidence(),
