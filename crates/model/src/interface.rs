@@ -90,7 +90,8 @@ impl ModelInterface {
     }
 
     /// This coverage of each output, or of all together as the band is.
-    pub(crate) fn coverage_target(&self, share: f64) -> CoverageTarget {
+    #[must_use]
+    pub fn coverage_target(&self, share: f64) -> CoverageTarget {
         CoverageTarget {
             share,
             together: self.is_together(),

@@ -49,6 +49,9 @@ pub(crate) struct Row {
     pub(crate) asked: String,
     pub(crate) cells: Vec<String>,
     pub(crate) kept: Option<bool>,
+    /// As in [`MetricRow`].
+    #[serde(default)]
+    pub(crate) together: Option<f64>,
     pub(crate) numbers: Metrics,
     pub(crate) train_seconds: Option<f64>,
 }
@@ -169,6 +172,7 @@ fn row(fit: &str, content: &FitContent, row: &MetricRow, model: &str) -> Row {
         asked: asked(content.coverage),
         cells: metric_cells(&numbers),
         kept: row.kept,
+        together: row.together,
         numbers,
         train_seconds: None,
     }
@@ -203,13 +207,13 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
     let shown: Vec<&Row> = rows.iter().filter(|row| row.output == output).collect();
     let categories: Vec<String> = shown.iter().map(|row| row.category.clone()).collect();
     let coverage = shown.first().map_or(0.0, |row| row.coverage);
-    let chart = |title: &str, y_label: &str, value: fn(&Metrics) -> Option<f64>, references: Vec<Reference>| {
+    let chart = |title: &str, y_label: &str, value: fn(&Row) -> Option<f64>, references: Vec<Reference>| {
         Chart::Bars(BarsChart {
             title: title.to_owned(),
             x_label: String::new(),
             y_label: y_label.to_owned(),
             categories: categories.clone(),
-            values: rounded(shown.iter().map(|row| value(&row.numbers).unwrap_or(f64::NAN))),
+            values: rounded(shown.iter().map(|row| value(row).unwrap_or(f64::NAN))),
             references,
             log: false,
             y_range: None,
@@ -223,25 +227,25 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
         chart(
             "Inside the band",
             "PICP (%)",
-            |m| m.picp.map(|picp| 100.0 * picp),
+            |row| row.together.or(row.numbers.picp).map(|share| 100.0 * share),
             vec![asked],
         ),
         chart(
             "Mean width",
             "PINAW (% of the range)",
-            |m| m.pinaw.map(|width| 100.0 * width),
+            |row| row.numbers.pinaw.map(|width| 100.0 * width),
             Vec::new(),
         ),
     ];
     if output == MEAN {
-        charts.push(chart("Mean fit", "fit (%)", |m| m.fit_percent, Vec::new()));
+        charts.push(chart("Mean fit", "fit (%)", |row| row.numbers.fit_percent, Vec::new()));
         return charts;
     }
-    charts.push(chart("Error", "RMSE", |m| m.rmse, Vec::new()));
+    charts.push(chart("Error", "RMSE", |row| row.numbers.rmse, Vec::new()));
     charts.push(chart(
         "Interval score",
         "score (lower is better)",
-        |m| m.interval_score,
+        |row| row.numbers.interval_score,
         Vec::new(),
     ));
     charts

@@ -1,9 +1,9 @@
 //! Metrics as the cells of a table.
 
-use intervalid_model::{Evaluation, Metrics};
+use intervalid_model::{CoverageTarget, Evaluation, Metrics};
 use serde::{Deserialize, Serialize};
 
-use crate::text::{CoverageVerdict, MeasuredCoverage, percent, significant};
+use crate::text::{CoverageVerdict, MeasuredCoverage, against, percent, significant};
 
 /// A heading, and what it means.
 pub(crate) type Heading = (String, String);
@@ -55,8 +55,12 @@ pub(crate) struct MetricRow {
     pub(crate) name: String,
     pub(crate) output: String,
     pub(crate) cells: Vec<String>,
-    /// Whether the coverage reaches the target or is consistent with it; missing without a band.
+    /// Whether the coverage reaches the target or is consistent with it; missing without a band, and of one output where the target is of all
+    /// together.
     pub(crate) kept: Option<bool>,
+    /// The share of samples at which all outputs are inside, where the target is of that.
+    #[serde(default)]
+    pub(crate) together: Option<f64>,
     /// The numbers, for charts and comparisons.
     pub(crate) numbers: Metrics,
 }
@@ -67,21 +71,46 @@ impl MetricRow {
             name: name.to_owned(),
             output: output.to_owned(),
             cells: metric_cells(&metrics),
-            kept: MeasuredCoverage::of(&metrics, coverage, independent)
-                .map(|measured| measured.verdict() != CoverageVerdict::Missed),
+            kept: is_kept(&metrics, coverage, independent),
+            together: None,
             numbers: metrics,
         }
     }
 
-    /// The mean over several outputs. RMSE and interval score are in each output's own unit and have none.
-    pub(crate) fn mean(name: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Self {
-        let metrics = Metrics {
+    /// A row per output, and their mean where there are several. RMSE and interval score are in each output's own unit and have no mean.
+    pub(crate) fn all(
+        name: &str,
+        evaluation: &Evaluation,
+        target: CoverageTarget,
+        independent: Option<f64>,
+    ) -> Vec<Self> {
+        let row = |output: &str, metrics| Self::new(name, output, metrics, target.share, independent);
+        let outputs = evaluation.outputs.iter();
+        let mut rows: Vec<Self> = outputs.map(|(output, metrics)| row(output, *metrics)).collect();
+        if rows.len() < 2 {
+            return rows;
+        }
+        let mean = Metrics {
             rmse: None,
             interval_score: None,
             ..evaluation.all
         };
-        Self::new(name, MEAN, metrics, coverage, independent)
+        rows.push(row(MEAN, mean));
+        if target.together {
+            // No output has a target of its own.
+            rows.iter_mut().for_each(|row| row.kept = None);
+            if let Some(last) = rows.last_mut() {
+                last.kept = is_kept(&against(target, evaluation), target.share, independent);
+                last.together = evaluation.together;
+            }
+        }
+        rows
     }
+}
+
+fn is_kept(metrics: &Metrics, coverage: f64, independent: Option<f64>) -> Option<bool> {
+    let measured = MeasuredCoverage::of(metrics, coverage, independent)?;
+    Some(measured.verdict() != CoverageVerdict::Missed)
 }
 
 /// RMSE, fit, PICP, PINAW, CWC and interval score as text; none where a measure does not exist.

@@ -2,7 +2,7 @@
 
 use intervalid_analysis::NORMAL_95;
 pub use intervalid_data::count;
-use intervalid_model::{Calibration, Evaluation, Metrics, ROLLING_WINDOW};
+use intervalid_model::{Calibration, CoverageTarget, Evaluation, Metrics, ROLLING_WINDOW};
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
 #[must_use]
@@ -125,6 +125,15 @@ pub fn reading(metrics: &Metrics, target: f64, independent: Option<f64>) -> Stri
         percent(coverage.share),
         coverage.judgement(),
     )
+}
+
+/// What stands against the target: the share of samples inside is that of all outputs together where the band was sized for that, else their mean.
+pub(crate) fn against(target: CoverageTarget, evaluation: &Evaluation) -> Metrics {
+    let together = evaluation.together.filter(|_| target.together);
+    Metrics {
+        picp: together.or(evaluation.all.picp),
+        ..evaluation.all
+    }
 }
 
 /// How often all outputs are inside together, in words; `is_target` where the band was sized for that. None of one output.

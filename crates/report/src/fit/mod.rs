@@ -12,7 +12,7 @@ mod story;
 pub use story::model_in_words;
 
 use intervalid_data::{Dataset, Split};
-use intervalid_model::{Band, Evaluation, ModelKind};
+use intervalid_model::{Band, CoverageTarget, Evaluation, ModelKind};
 use intervalid_workflow::FitOutcome;
 use serde::{Deserialize, Serialize};
 
@@ -115,14 +115,15 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
     let FitReport { dataset, outcome, .. } = *report;
     let model = &outcome.model;
     let coverage = model.config().coverage;
+    let target = model.interface().coverage_target(coverage);
     let parts = report.parts();
     let search = outcome.metrics.search.as_ref();
     let independent = search.and_then(|info| independent_share(&info.calibration));
     let mut metrics: Vec<MetricRow> = Vec::new();
     for part in &parts {
-        metrics.extend(rows(part.name, part.evaluation, coverage, independent));
+        metrics.extend(MetricRow::all(part.name, part.evaluation, target, independent));
         if let ("test", Some(online)) = (part.name, &outcome.metrics.test_online) {
-            metrics.extend(rows("test, online band", online, coverage, independent));
+            metrics.extend(MetricRow::all("test, online band", online, target, independent));
         }
     }
     let judged = parts.first();
@@ -144,16 +145,26 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         readings: judged.map_or_else(Vec::new, |part| {
             let outputs = part.evaluation.outputs.iter();
             let of_each = outputs.map(|(name, metrics)| format!("{name}: {}", reading(metrics, coverage, independent)));
-            let is_together = model.interface().is_together();
             of_each
-                .chain(together_reading(part.evaluation, coverage, is_together, independent))
+                .chain(together_reading(
+                    part.evaluation,
+                    coverage,
+                    target.together,
+                    independent,
+                ))
                 .collect()
         }),
         search: search.map(search::view),
         extrapolation: outcome.runs.extrapolated.as_deref().and_then(search::extrapolation),
         baseline: outcome.baseline.as_ref().map(|baseline| BaselineView {
             name: baseline.label(),
-            rows: rows(&baseline.label(), &baseline.test, coverage, independent),
+            // Its band is for each output, whatever that of the model is for.
+            rows: MetricRow::all(
+                &baseline.label(),
+                &baseline.test,
+                CoverageTarget::of_each(coverage),
+                independent,
+            ),
         }),
         residuals: residuals::views(dataset, bands)?,
         coverage_charts: coverage::views(dataset, bands, coverage)?,
@@ -166,16 +177,4 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
         train_seconds: outcome.metrics.train_seconds,
     };
     Ok(Page::new(Content::Fit(Box::new(content))))
-}
-
-/// A row per output, and their mean where there are several.
-fn rows(name: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Vec<MetricRow> {
-    let outputs = evaluation.outputs.iter();
-    let mut rows: Vec<MetricRow> = outputs
-        .map(|(output, metrics)| MetricRow::new(name, output, *metrics, coverage, independent))
-        .collect();
-    if rows.len() > 1 {
-        rows.push(MetricRow::mean(name, evaluation, coverage, independent));
-    }
-    rows
 }

@@ -1,11 +1,13 @@
 //! A fit in plain words.
 
 use intervalid_data::InitialState;
-use intervalid_model::{Evaluation, Method, Metrics, Model, ROLLING_WINDOW};
+use intervalid_model::{CoverageTarget, Evaluation, Method, Metrics, Model, ROLLING_WINDOW};
 use serde::{Deserialize, Serialize};
 
 use super::{FitReport, PartBands};
-use crate::text::{CoverageVerdict, MeasuredCoverage, asked, count, independent_share, listed, percent, significant};
+use crate::text::{
+    CoverageVerdict, MeasuredCoverage, against, asked, count, independent_share, listed, percent, significant,
+};
 
 /// Differences below this share are none to a reader.
 const ALIKE: f64 = 0.05;
@@ -42,7 +44,7 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
     let outcome = report.outcome;
     let model = &outcome.model;
     let baseline = outcome.baseline.as_ref().map(|baseline| &baseline.test);
-    let coverage = model.config().coverage;
+    let target = model.interface().coverage_target(model.config().coverage);
     let search = outcome.metrics.search.as_ref();
     let independent = search.and_then(|info| independent_share(&info.calibration));
     let mut lead = vec![what_was_done(report), how_it_starts(model.config().initial)];
@@ -52,11 +54,10 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
         name: part, evaluation, ..
     }) = judged
     {
-        let metrics = &evaluation.all;
-        lead.push(result(part, evaluation, coverage, independent));
+        lead.push(result(part, evaluation, target, independent));
         lead.extend(baseline.and_then(|baseline| beside_linear(evaluation, baseline)));
-        facts = numbers(report, evaluation, coverage, independent);
-        cautions = doubts(part, metrics, coverage, independent);
+        facts = numbers(report, evaluation, target, independent);
+        cautions = doubts(part, &against(target, evaluation), target, independent);
     }
     if judged.is_none_or(|part| part.name != "test") {
         cautions.push(
@@ -160,9 +161,17 @@ fn how_it_starts(initial: InitialState) -> String {
     format!("It runs freely: {known} and from then on feeds back its own predictions.")
 }
 
-fn result(part: &str, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> String {
-    let metrics = &evaluation.all;
-    let Some(measured) = MeasuredCoverage::of(metrics, coverage, independent) else {
+/// Where samples should lie.
+fn inside(target: CoverageTarget) -> &'static str {
+    match target.together {
+        true => "inside the bands of all outputs",
+        false => "inside the band",
+    }
+}
+
+fn result(part: &str, evaluation: &Evaluation, target: CoverageTarget, independent: Option<f64>) -> String {
+    let metrics = &against(target, evaluation);
+    let Some(measured) = MeasuredCoverage::of(metrics, target.share, independent) else {
         return format!("On the {part} part the simulation diverged, so there are no metrics.");
     };
     // Errors of several outputs have no common unit.
@@ -178,9 +187,10 @@ fn result(part: &str, evaluation: &Evaluation, coverage: f64, independent: Optio
         format!(" On average the band is {} of the output's range wide.", percent(pinaw))
     });
     format!(
-        "On the {part} part {error}{}{uncertainty} of {} samples lie inside the band ({}).{width}",
+        "On the {part} part {error}{}{uncertainty} of {} samples lie {} ({}).{width}",
         percent(measured.share),
         metrics.n,
+        inside(target),
         measured.judgement(),
     )
 }
@@ -218,7 +228,12 @@ fn verdict(what: &str, ratio: f64) -> String {
     }
 }
 
-fn numbers(report: &FitReport<'_>, evaluation: &Evaluation, coverage: f64, independent: Option<f64>) -> Vec<Fact> {
+fn numbers(
+    report: &FitReport<'_>,
+    evaluation: &Evaluation,
+    target: CoverageTarget,
+    independent: Option<f64>,
+) -> Vec<Fact> {
     // Errors and scores of several outputs have no common unit.
     let shown = |evaluation: &Evaluation| match evaluation.outputs.len() {
         1 => evaluation.all,
@@ -230,7 +245,7 @@ fn numbers(report: &FitReport<'_>, evaluation: &Evaluation, coverage: f64, indep
     };
     let metrics = &shown(evaluation);
     let linear = report.outcome.baseline.as_ref().map(|baseline| shown(&baseline.test));
-    let measured = MeasuredCoverage::of(metrics, coverage, independent);
+    let measured = MeasuredCoverage::of(&against(target, evaluation), target.share, independent);
     let unit = match report.outcome.model.interface().outputs.as_slice() {
         [only] => only.unit.clone().map_or_else(String::new, |unit| format!(" {unit}")),
         _ => String::new(),
@@ -250,8 +265,8 @@ fn numbers(report: &FitReport<'_>, evaluation: &Evaluation, coverage: f64, indep
     let fit = |value: f64| format!("{value:.1} %");
     let facts = [
         fact(
-            "inside the band",
-            metrics.picp,
+            inside(target),
+            measured.map(|measured| measured.share),
             measured.map_or_else(String::new, MeasuredCoverage::judgement),
             &percent,
             measured.map_or(Tone::Plain, |measured| match measured.verdict() {
@@ -292,7 +307,7 @@ fn numbers(report: &FitReport<'_>, evaluation: &Evaluation, coverage: f64, indep
     facts.into_iter().flatten().collect()
 }
 
-fn doubts(part: &str, metrics: &Metrics, coverage: f64, independent: Option<f64>) -> Vec<String> {
+fn doubts(part: &str, metrics: &Metrics, target: CoverageTarget, independent: Option<f64>) -> Vec<String> {
     let mut doubts = Vec::new();
     if let Some(step) = metrics.diverged_at {
         doubts.push(format!(
@@ -301,22 +316,23 @@ fn doubts(part: &str, metrics: &Metrics, coverage: f64, independent: Option<f64>
             step + 1
         ));
     }
-    let Some(measured) = MeasuredCoverage::of(metrics, coverage, independent) else {
+    let Some(measured) = MeasuredCoverage::of(metrics, target.share, independent) else {
         return doubts;
     };
     if measured.verdict() == CoverageVerdict::Missed {
         doubts.push(format!(
-            "Only {} of the {part} samples are inside the band; the target is {}. Errors on this part are larger than those the band \
+            "Only {} of the {part} samples are {}; the target is {}. Errors on this part are larger than those the band \
              was made from, so do not rely on it there.",
             percent(measured.share),
-            asked(coverage)
+            inside(target),
+            asked(target.share)
         ));
     }
     if metrics.pinaw.is_some_and(|width| width > 1.0) {
         doubts
             .push("On average the band is wider than the output's whole range, so it says nothing useful.".to_owned());
     }
-    if let Some(worst) = metrics.worst_rolling_picp.filter(|worst| *worst < coverage - 0.2) {
+    if let Some(worst) = metrics.worst_rolling_picp.filter(|worst| *worst < target.share - 0.2) {
         doubts.push(format!(
             "Misses cluster: in the worst {}-sample window only {} of the samples are inside.",
             ROLLING_WINDOW.min(metrics.n),
@@ -329,6 +345,7 @@ fn doubts(part: &str, metrics: &Metrics, coverage: f64, independent: Option<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::MetricRow;
 
     #[test]
     fn the_verdict_is_honest_in_every_case() {
@@ -346,17 +363,55 @@ mod tests {
             worst_rolling_picp: Some(worst),
             ..Metrics::default()
         };
-        assert!(doubts("test", &metrics(0.93, 0.85), 0.9, None).is_empty());
-        assert_eq!(doubts("test", &metrics(0.8, 0.5), 0.9, None).len(), 2);
+        let target = CoverageTarget::of_each(0.9);
+        assert!(doubts("test", &metrics(0.93, 0.85), target, None).is_empty());
+        assert_eq!(doubts("test", &metrics(0.8, 0.5), target, None).len(), 2);
         assert!(
-            doubts("test", &metrics(0.88, 0.8), 0.9, Some(0.5)).is_empty(),
+            doubts("test", &metrics(0.88, 0.8), target, Some(0.5)).is_empty(),
             "by chance"
         );
         let away = Metrics {
             diverged_at: Some(4),
             ..Metrics::default()
         };
-        let doubts = doubts("test", &away, 0.9, None);
+        let doubts = doubts("test", &away, target, None);
         assert!(doubts.len() == 1 && doubts[0].contains("at step 5"), "{doubts:?}");
+    }
+    #[test]
+    fn a_target_of_all_outputs_together_is_judged_by_all_together() {
+        let of = |picp| Metrics {
+            n: 200,
+            picp: Some(picp),
+            ..Metrics::default()
+        };
+        let evaluation = Evaluation {
+            outputs: vec![("level".to_owned(), of(0.93)), ("flow".to_owned(), of(0.95))],
+            all: of(0.94),
+            together: Some(0.86),
+        };
+        let target = |together| CoverageTarget { share: 0.9, together };
+        let told = |together| result("test", &evaluation, target(together), None);
+        assert_eq!(
+            told(false),
+            "On the test part 94.0 % of 200 samples lie inside the band (target 90 %, reached)."
+        );
+        assert_eq!(
+            told(true),
+            "On the test part 86.0 % of 200 samples lie inside the bands of all outputs (target 90 %, missed)."
+        );
+        let doubted = doubts("test", &against(target(true), &evaluation), target(true), None);
+        assert!(
+            doubted[0].starts_with("Only 86.0 % of the test samples are inside the bands of all outputs"),
+            "{doubted:?}"
+        );
+        let rows = |together| MetricRow::all("test", &evaluation, target(together), None);
+        let kept = |together| rows(together).iter().map(|row| row.kept).collect::<Vec<_>>();
+        assert_eq!(kept(false), [Some(true); 3]);
+        assert_eq!(
+            kept(true),
+            [None, None, Some(false)],
+            "no output has a target of its own"
+        );
+        assert_eq!(rows(true)[2].together, Some(0.86));
     }
 }
