@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use intervalid_data::{Dataset, Moment};
 use intervalid_figure::{BandPanel, BandPlot, Figure, SAVED_PNG_SCALE, Style, Theme};
 use intervalid_model::{Band, Model};
+use intervalid_report::asked;
 
 use crate::error::Failure;
 use crate::write::OutFile;
@@ -96,7 +97,7 @@ pub(crate) fn bands(title: &str, model: &Model, dataset: &Dataset, bands: &[Band
         x_label,
         x: (0..longest).map(|k| start + step * (first + k) as f64).collect(),
         panels,
-        interval_label: format!("{:.0} % interval", 100.0 * model.config().coverage),
+        interval_label: format!("{} interval", asked(model.config().coverage)),
         ..BandPlot::default()
     };
     Ok(plot.draw(&Style::new(Theme::Light))?)

@@ -293,7 +293,7 @@ fn finish_left(folder: &Path) -> Result<(), Failure> {
 }
 
 /// The empty path that a bare name has for its folder, as one that can be opened.
-fn here(folder: &Path) -> &Path {
+pub(crate) fn here(folder: &Path) -> &Path {
     match folder.as_os_str().is_empty() {
         true => Path::new("."),
         false => folder,

@@ -23,6 +23,9 @@ pub struct RecordStamp {
     /// Hash of every experiment that was learnt from, be it in part; earlier versions did not say.
     #[serde(default)]
     pub learnt: Vec<String>,
+    /// Hash of every experiment that the test part is of, be it in part; earlier versions did not say.
+    #[serde(default)]
+    pub judged: Vec<String>,
     /// Inputs with their units.
     pub inputs: Vec<Channel>,
     /// Outputs with their units.
@@ -35,14 +38,18 @@ impl RecordStamp {
     /// That of a record and its parts.
     #[must_use]
     pub fn new(dataset: &Dataset, split: &Split) -> Self {
-        let learnt = split.train.segments().iter().chain(split.validation.segments());
-        let learnt: BTreeSet<usize> = learnt.map(|segment| segment.experiment).collect();
+        let hashes = |parts: &[&Part]| -> Vec<String> {
+            let segments = parts.iter().flat_map(|part| part.segments());
+            let experiments: BTreeSet<usize> = segments.map(|segment| segment.experiment).collect();
+            experiments.into_iter().map(|index| hash_of(dataset, index)).collect()
+        };
         Self {
             data: hash(dataset, &Part::whole(dataset)),
             samples: dataset.samples(),
             test: (!split.test.is_empty()).then(|| hash(dataset, &split.test)),
             test_samples: split.test.samples(),
-            learnt: learnt.into_iter().map(|index| hash_of(dataset, index)).collect(),
+            learnt: hashes(&[&split.train, &split.validation]),
+            judged: hashes(&[&split.test]),
             inputs: dataset.inputs().to_vec(),
             outputs: dataset.outputs().to_vec(),
             sample_time: dataset.sample_time(),
@@ -52,10 +59,23 @@ impl RecordStamp {
     /// The first experiment of `dataset` that was learnt from, under whatever name.
     #[must_use]
     pub fn learnt_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
+        self.first_of(dataset, |hash| self.learnt.contains(hash))
+    }
+
+    /// The first experiment of `dataset` that the record holds, in whatever part and under whatever name.
+    #[must_use]
+    pub fn held_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
+        self.first_of(dataset, |hash| {
+            self.learnt.contains(hash) || self.judged.contains(hash) || self.test.as_ref() == Some(hash)
+        })
+    }
+
+    fn first_of<'a>(&self, dataset: &'a Dataset, is_known: impl Fn(&String) -> bool) -> Option<&'a Experiment> {
         let is_all = self.data == hash(dataset, &Part::whole(dataset));
-        let experiments = dataset.experiments().iter().enumerate();
-        let mut learnt = experiments.filter(|(index, _)| is_all || self.learnt.contains(&hash_of(dataset, *index)));
-        learnt.next().map(|(_, experiment)| experiment)
+        let mut experiments = dataset.experiments().iter().enumerate();
+        experiments
+            .find(|(index, _)| is_all || is_known(&hash_of(dataset, *index)))
+            .map(|(_, experiment)| experiment)
     }
 
     /// What keeps the numbers of `other` from being compared with those of this record, in words; empty if nothing does.

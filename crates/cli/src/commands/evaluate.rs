@@ -38,7 +38,7 @@ struct Report<'a> {
     rolling: Vec<Option<RollingCoverage>>,
     /// Per output.
     horizons: Vec<Vec<HorizonCoverage>>,
-    /// At further coverages, of the offline band.
+    /// At further coverages, of the same kind of band.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     levels: Vec<LevelReport>,
     /// One entry per file, where there are several.
@@ -98,13 +98,14 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         (false, Some(_)) => "ahead",
         (false, None) => "offline",
     };
+    let mut level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
     if args.online {
         simulation.bands = model.online(&simulation.dataset, &simulation.bands)?;
+        level_bands = levels.online(&simulation.dataset, &level_bands)?;
     }
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
     let files = files(args, &simulation, coverage)?;
-    let level_bands = levels.bands(&simulation.dataset, &simulation.part, args.horizon)?;
     let level_reports = level_bands.reports(&simulation.dataset)?;
     if let Some(out) = out.as_ref().filter(|_| args.out.as_deref().is_some_and(is_page)) {
         let command = format!(

@@ -43,6 +43,15 @@ impl Levels {
             self.others.iter().map(bands).collect::<Result<_, ModelError>>()?,
         ))
     }
+
+    /// These bands as they follow the measured outputs, each for its own coverage.
+    pub(super) fn online(&self, dataset: &Dataset, offline: &LevelBands) -> Result<LevelBands, ModelError> {
+        let pairs = self.others.iter().zip(&offline.0);
+        let online = |((coverage, model), (_, bands)): (&(f64, Model), &(f64, Vec<Band>))| {
+            Ok((*coverage, model.online(dataset, bands)?))
+        };
+        Ok(LevelBands(pairs.map(online).collect::<Result<_, ModelError>>()?))
+    }
 }
 
 /// Bands at further coverages.

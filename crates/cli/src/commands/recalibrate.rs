@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use intervalid_data::Dataset;
 use intervalid_model::{BandQuality, ModelError, ModelKind, Recalibrated, Renewal};
 use intervalid_report::asked;
-use intervalid_report::folder::METRICS;
+use intervalid_report::folder::{METRICS, MODEL_ALL};
 use serde::Serialize;
 
 use super::compare::read;
@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::format::{count, percent, significant};
 use crate::output::Output;
 use crate::path_text;
-use crate::write::{OutFile, refuse_replacing};
+use crate::write::{OutFile, here, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -100,11 +100,18 @@ pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) 
 
 /// Refuses recordings that the model was fitted to, as far as the folder of its fit tells: its errors there are smaller than elsewhere.
 fn refuse_learnt(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
-    let Some(folder) = model.parent().filter(|folder| folder.join(METRICS).is_file()) else {
+    let folder = model.parent().map(here);
+    let Some(folder) = folder.filter(|folder| folder.join(METRICS).is_file()) else {
         return Ok(());
     };
     let (_, fit) = read(folder)?;
-    match fit.record.and_then(|record| record.learnt_of(dataset)) {
+    // A model of all parts has learnt from the test part, too.
+    let is_of_all = model.file_name().is_some_and(|name| name == MODEL_ALL);
+    let learnt = fit.record.and_then(|record| match is_of_all {
+        true => record.held_of(dataset),
+        false => record.learnt_of(dataset),
+    });
+    match learnt {
         None => Ok(()),
         Some(learnt) => Err(Failure::input(anyhow!(
             "'{}' holds the samples that the model was fitted to: name another recording",

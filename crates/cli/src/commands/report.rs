@@ -13,7 +13,7 @@ use crate::args::ReportArgs;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::path_text;
-use crate::write::OutFile;
+use crate::write::{OutFile, here};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -57,6 +57,7 @@ fn write_page(folder: &Path, out: &Path, html: &[u8]) -> Result<(), Failure> {
     let is_in_fit = out.file_name() == Some(REPORT.as_ref())
         && out
             .parent()
+            .map(here)
             .is_some_and(|parent| place(parent).is_some() && place(parent) == place(folder))
         && folder.join(MANIFEST).is_file()
         && !out.is_symlink();

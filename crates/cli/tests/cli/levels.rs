@@ -280,3 +280,46 @@ fn physical_limits_are_kept_in_the_model_and_in_everything_it_says() {
     folder.json(&["export", "fit", "--to", "c", "--out", "step.c", "--json"]);
     assert!(String::from_utf8_lossy(&read("step.c")).contains("limited("));
 }
+
+#[test]
+fn further_coverages_of_an_online_band_are_online_too() {
+    let (folder, _) = fitted("0.9,0.5");
+    let online = |coverage: &str, out: &str| {
+        let arguments = ["evaluate", "fit", "my.csv", "--online", "--coverage"];
+        folder.json(&[&arguments[..], &[coverage, "--out", out, "--json"]].concat())
+    };
+    let (both, alone) = (online("0.9,0.5", "both.csv"), online("0.5", "alone.csv"));
+    assert_eq!(both["band"], "online");
+    assert_eq!(both["levels"][0]["coverage"], 0.5);
+    for key in ["picp", "pinaw", "interval_score"] {
+        assert_eq!(both["levels"][0][key], alone[key], "{key}");
+    }
+    let read = |file: &str| std::fs::read_to_string(folder.path().join(file)).expect("written");
+    assert_eq!(
+        columns(&read("both.csv"), &["y_lower_50", "y_upper_50"]),
+        columns(&read("alone.csv"), &["y_lower", "y_upper"])
+    );
+    let offline = folder.json(&["evaluate", "fit", "my.csv", "--coverage", "0.5", "--json"]);
+    assert_ne!(alone["pinaw"], offline["pinaw"], "the bands differ");
+}
+
+#[test]
+fn a_picture_names_the_coverage_of_its_band() {
+    let folder = Folder::new();
+    folder.write("my.csv", csv(300, plain));
+    let fit = [
+        "fit",
+        "my.csv",
+        "--preset",
+        "paper",
+        "--model",
+        "arx",
+        "--coverage",
+        "0.995",
+    ];
+    folder.json(&[&fit[..], &["--out", "fit", "--json"]].concat());
+    let output = folder.run(&["predict", "fit", "my.csv", "--plot", "p.svg", "--out", "p.csv"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let picture = std::fs::read_to_string(folder.path().join("p.svg")).expect("written");
+    assert!(picture.contains("99.5 % interval") && !picture.contains("100 % interval"));
+}

@@ -403,6 +403,59 @@ fn a_band_is_not_recalibrated_by_what_the_model_has_learnt() {
 }
 
 #[test]
+fn a_model_of_all_parts_is_not_recalibrated_by_its_test() {
+    let folder = fitted();
+    folder.write("other.csv", later(600..1200, |_, y| y + 0.05));
+    folder.write("new.csv", later(1200..1800, |_, y| y + 0.05));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--test",
+        "other.csv",
+        "--refit-all",
+        "--model",
+        "arx",
+        "--lags",
+        "1,1,1",
+    ];
+    assert!(folder.run(&[&fit[..], &["--out", "all"]].concat()).status.success());
+    let recalibrate = |model: &str, data: &[&str]| {
+        folder.transcript(&[&["recalibrate", model], data, &["--out", "x.safetensors"]].concat())
+    };
+    let words = "'other' holds the samples that the model was fitted to";
+    for data in [&["other.csv"][..], &["new.csv", "other.csv"]] {
+        let text = recalibrate("all/model-all.safetensors", data);
+        assert!(text.contains("exit code: 2") && text.contains(words), "{text}");
+    }
+    // The model that was judged by it has not seen it, and nothing has seen a new one.
+    for (model, data) in [("all", "other.csv"), ("all/model-all.safetensors", "new.csv")] {
+        let text = recalibrate(model, &[data]);
+        assert!(text.contains("exit code: 0"), "{text}");
+    }
+}
+
+#[test]
+fn a_model_is_recalibrated_from_inside_its_folder() {
+    let folder = fitted();
+    folder.write("other.csv", later(600..1200, |_, y| y + 0.05));
+    let inside = |data: &str| {
+        let mut command = folder.command(&["recalibrate", "model.safetensors", data, "--out", "../x.safetensors"]);
+        command
+            .current_dir(folder.path().join("fit"))
+            .output()
+            .expect("the program runs")
+    };
+    let output = inside("../other.csv");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = inside("../train.csv");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains("holds the samples that the model was fitted to"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_card_says_what_is_known_and_what_is_not() {
     let folder = fitted();
     let card = folder.json(&["card", "fit", "--data-licence", "CC BY 4.0", "--json"]);

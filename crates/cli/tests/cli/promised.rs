@@ -37,6 +37,7 @@ const RECORD: Shape = Object(&[
     ("test", Maybe(&Text)),
     ("test_samples", Count),
     ("learnt", List(&Text)),
+    ("judged", List(&Text)),
     ("inputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("outputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("sample_time", Maybe(&Number)),
