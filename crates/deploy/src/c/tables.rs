@@ -99,7 +99,7 @@ fn table(text: &mut String, name: &str, block: &Bounded, inner: CNumber) -> Stri
     ] {
         let _ = writeln!(
             text,
-            "static const inner_real {name}_{part}[{}] = {{\n{}\n}};",
+            "static const inner_number {name}_{part}[{}] = {{\n{}\n}};",
             values.len(),
             inner.rows(values)
         );

@@ -5,6 +5,7 @@ mod fmu;
 mod light;
 mod models;
 mod monitor;
+mod names;
 mod onnx;
 mod random;
 mod tools;

@@ -22,6 +22,9 @@ pub(crate) const HORIZONS: [usize; 7] = [1, 2, 5, 10, 20, 50, 100];
 /// So many times the furthest horizon that was looked at, a prediction is taken for a free run.
 const AS_FAR_AS_FREE: usize = 10;
 
+/// Further horizons than this are in no file of ours, with room for a hundred times as far: exports hold a number for every sample up to the last.
+const FURTHEST_IN_FILES: usize = 100 * AS_FAR_AS_FREE * HorizonScales::FURTHEST;
+
 impl HorizonScales {
     /// The furthest that is looked at.
     pub const FURTHEST: usize = HORIZONS[HORIZONS.len() - 1];
@@ -63,6 +66,11 @@ impl HorizonScales {
                 self.scales.len()
             ));
         }
+        if let Some(furthest) = self.horizons.last().filter(|furthest| **furthest > FURTHEST_IN_FILES) {
+            return Err(format!(
+                "its last horizon is {furthest} samples ahead, expected at most {FURTHEST_IN_FILES}"
+            ));
+        }
         let sound = |scale: &f64| scale.is_finite() && *scale >= 0.0;
         match self
             .scales
@@ -98,5 +106,18 @@ mod tests {
             scales: vec![],
         };
         assert!(empty.check(1).is_err());
+    }
+
+    #[test]
+    fn horizons_that_no_fit_looks_at_are_refused() {
+        let up_to = |last| HorizonScales {
+            horizons: vec![1, last],
+            scales: vec![vec![0.1], vec![1.0]],
+        };
+        assert!(up_to(HorizonScales::FURTHEST * AS_FAR_AS_FREE).check(1).is_ok());
+        assert_eq!(
+            up_to(2_000_000_000).check(1),
+            Err("its last horizon is 2000000000 samples ahead, expected at most 100000".to_owned())
+        );
     }
 }
