@@ -57,8 +57,8 @@ impl OnlineState {
         Ok(Self { file, content })
     }
 
-    /// The bands with what was learnt before, which then holds these recordings too. The same recordings again, or grown ones, start from what was
-    /// known before them: a call that is repeated gives the same.
+    /// The bands with what was learnt before, which then holds these recordings too. The same recordings again, grown or with others after them, start
+    /// from what was known before them: a call that is repeated gives the same.
     pub(super) fn follow(
         self,
         model: &Model,
@@ -104,14 +104,17 @@ fn recordings(dataset: &Dataset, part: &Part) -> Vec<Recording> {
     part.segments().iter().map(of).collect()
 }
 
-/// Whether every piece starts with a known one.
+/// Whether these pieces are the known ones again, in their order: some may have grown, and others may have come, as after a gap.
 fn is_again(dataset: &Dataset, part: &Part, known: &[Recording]) -> bool {
-    let starts = |(segment, recording): (&Segment, &Recording)| {
+    let starts = |segment: &Segment, recording: &Recording| {
         segment.start == recording.start
             && segment.end >= recording.samples
             && start_hash(dataset, segment.experiment, recording.samples).as_ref() == Some(&recording.hash)
     };
-    part.segments().len() == known.len() && part.segments().iter().zip(known).all(starts)
+    let mut segments = part.segments().iter();
+    known
+        .iter()
+        .all(|recording| segments.any(|segment| starts(segment, recording)))
 }
 
 fn start_hash(dataset: &Dataset, experiment: usize, samples: usize) -> Option<String> {

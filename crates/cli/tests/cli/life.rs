@@ -588,6 +588,10 @@ fn an_online_band_learns_once_from_a_recording_that_grows_and_from_each_part() {
     predict(&["--state", "s"]);
     folder.write("log.csv", later(1200..1800, |_, y| y + 0.2));
     assert_eq!(predict(&["--state", "s"]), predict(&[]), "as one call over all of it");
+    // With another recording after it, too, as a gap makes one.
+    folder.write("next.csv", later(1800..2200, |_, y| y + 0.2));
+    let both = predict(&["next.csv", "--state", "s"]);
+    assert_eq!(both, predict(&["next.csv", "--state", "once"]), "as one call over both");
     // A part after another one is no repetition.
     predict(&["--part", "train", "--state", "p"]);
     let after = predict(&["--part", "test", "--state", "p"]);

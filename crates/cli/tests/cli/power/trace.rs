@@ -93,7 +93,10 @@ impl<'a> Follower<'a> {
         match name {
             "open" | "creat" => self.opened(&path(0), argument(1), answer, disk),
             "openat" => self.opened(&path(1), argument(2), answer, disk),
-            "close" => self.open.remove(argument(0)).is_some() && false,
+            "close" => {
+                self.open.remove(argument(0));
+                false
+            }
             "dup" | "dup2" | "dup3" => self.duplicated(argument(0), answer),
             "fcntl" if argument(1).starts_with("F_DUPFD") => self.duplicated(argument(0), answer),
             "write" => self.written(argument(0), &bytes(argument(1)), None, disk),
