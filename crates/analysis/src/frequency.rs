@@ -222,7 +222,8 @@ fn band(nominal: &[Z], phase: &[f64], variants: &[Vec<Vec<Z>>], index: usize) ->
 }
 
 fn measured(linear: &Linearisation, dataset: &Dataset) -> Result<Vec<Vec<MeasuredResponse>>> {
-    let runs: Vec<Vec<Vec<f64>>> = dataset
+    let level = linear.level(dataset);
+    let runs: Vec<Vec<Vec<f64>>> = level
         .experiments()
         .iter()
         .map(|experiment| {

@@ -1,6 +1,8 @@
 //! A model as a linear system around a point.
 
-use intervalid_data::{Channel, Scale};
+use std::borrow::Cow;
+
+use intervalid_data::{Channel, Dataset, Scale, Trend};
 use intervalid_model::{Model, ModelKind};
 use nalgebra::DMatrix;
 use serde::Serialize;
@@ -63,6 +65,9 @@ pub struct Linearisation {
     pub channels: Vec<ChannelView>,
     /// How far the matrices may be off; none where the model says nothing about its parameters.
     pub intervals: Option<Intervals>,
+    /// What the model takes out of data: all that is seen here is without it.
+    #[serde(skip)]
+    pub(crate) trend: Option<Trend>,
     #[serde(skip)]
     pub(crate) systems: Vec<MemberSystem>,
     /// Draws inside the margins, each of all members.
@@ -120,10 +125,18 @@ impl Linearisation {
     pub fn new(model: &Model, request: &PointRequest) -> Result<Self> {
         let map = StepMap::new(model)?;
         let point = OperatingPoint::new(&map, request)?;
-        Self::at(&map, point)
+        Self::at(&map, point, model.interface().trend.clone())
     }
 
-    pub(crate) fn at(map: &StepMap, point: OperatingPoint) -> Result<Self> {
+    /// A record as the model's step sees it: without the model's trend.
+    pub(crate) fn level<'a>(&self, dataset: &'a Dataset) -> Cow<'a, Dataset> {
+        match &self.trend {
+            Some(trend) => Cow::Owned(trend.remove(dataset)),
+            None => Cow::Borrowed(dataset),
+        }
+    }
+
+    fn at(map: &StepMap, point: OperatingPoint, trend: Option<Trend>) -> Result<Self> {
         let systems = member_systems(map, &point);
         let whole = LinearSystem::mean(&systems);
         let sample_time = map.program().sample_time;
@@ -185,6 +198,7 @@ impl Linearisation {
             },
             units: units(map),
             operating_point: point,
+            trend,
             systems,
             draws,
         };
@@ -215,6 +229,12 @@ impl Linearisation {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.trend.is_some() {
+            notes.push(
+                "The model takes a straight line out of its data: values of inputs and outputs here are without it, those of recordings as well."
+                    .to_owned(),
+            );
+        }
         let point = &self.operating_point;
         if !point.is_steady {
             let moves = self.outputs.iter().zip(&point.drift);

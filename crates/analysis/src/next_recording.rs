@@ -95,12 +95,13 @@ pub fn input_limits(
             });
         }
     }
+    let level = dataset.map(|dataset| linear.level(dataset));
     let limits = |(index, name): (usize, &&str)| {
         if let Some((_, limits)) = given.iter().find(|(given, _)| given == name) {
             return *limits;
         }
-        match dataset {
-            Some(dataset) => (dataset
+        match &level {
+            Some(level) => (level
                 .experiments()
                 .iter()
                 .flat_map(|experiment| experiment.input(index)))
@@ -121,6 +122,7 @@ pub fn next_recording(
     (dataset, bands): (&Dataset, &[Band]),
     limits: &[[f64; 2]],
 ) -> NextRecording {
+    let dataset = &*linear.level(dataset);
     let medians: Vec<f64> = (0..linear.outputs.len())
         .map(|output| median_width(bands, output))
         .collect();

@@ -50,7 +50,7 @@ pub struct StaticOutput {
     pub lower: Vec<Option<f64>>,
     /// Upper bounds there.
     pub upper: Vec<Option<f64>>,
-    /// Slope: change of ŷ at rest per unit of the input.
+    /// Slope: change of ŷ at rest per unit of the input; 0 where ŷ stands at a physical limit.
     pub gain: Vec<Option<f64>>,
 }
 
@@ -61,10 +61,11 @@ impl StaticCurve {
     /// If the model cannot run step by step, or has no such input.
     pub fn new(model: &Model, input: usize, dataset: Option<&Dataset>) -> Result<Self> {
         let map = StepMap::new(model)?;
+        let level = dataset.map(|dataset| model.level(dataset)).transpose()?;
         let channels = map.input_channels();
         let channel = channels.get(input).ok_or(AnalysisError::NoInputs)?;
         let (scales, output_scales) = (map.input_scales(), map.output_scales());
-        let column = |index: usize| dataset.map(|dataset| sorted(dataset, index));
+        let column = |index: usize| level.as_ref().map(|level| sorted(level, index));
         let middle = |index: usize| column(index).map_or(scales[index].mean, |values| values[values.len() / 2]);
         let mut at: Vec<f64> = (0..channels.len()).map(middle).collect();
         let (least, most) = match column(input) {
@@ -102,6 +103,8 @@ impl StaticCurve {
                 })
                 .collect(),
         };
+        let limits = &model.interface().output_ranges;
+        let told = |output: usize, rest: f64| limits.get(output).map_or(rest, |range| range.clipped(rest));
         for &u in &curve.u {
             at[input] = u;
             let normalised: Vec<f64> = at
@@ -115,20 +118,25 @@ impl StaticCurve {
                 .as_ref()
                 .and_then(|point| Some((point, at_rest(model, point, &output_scales).ok()?.1)));
             let band = band.filter(|(point, sample)| {
-                let near = |((sample, rest), scale): ((&[f64; 3], &f64), &intervalid_data::Scale)| {
-                    (sample[1] - rest).abs() < 1e-2 * scale.std
+                let near = |(output, (sample, rest)): (usize, (&[f64; 3], &f64))| {
+                    (sample[1] - told(output, *rest)).abs() < 1e-2 * output_scales[output].std
                 };
-                sample.iter().zip(&point.outputs).zip(&output_scales).all(near)
+                sample.iter().zip(&point.outputs).enumerate().all(near)
             });
             let gain = band
                 .as_ref()
                 .and_then(|(point, _)| LinearSystem::mean(&member_systems(&map, point)).gain());
             for (index, output) in curve.outputs.iter_mut().enumerate() {
                 let sample = band.as_ref().map(|(_, sample)| sample[index]);
+                let is_limited = band.as_ref().is_some_and(|(point, _)| {
+                    let rest = point.outputs[index];
+                    told(index, rest).to_bits() != rest.to_bits()
+                });
                 output.lower.push(sample.map(|sample| sample[0]));
                 output.y.push(sample.map(|sample| sample[1]));
                 output.upper.push(sample.map(|sample| sample[2]));
-                output.gain.push(gain.as_ref().map(|gain| gain[(index, input)]));
+                let gain = gain.as_ref().map(|gain| gain[(index, input)]);
+                output.gain.push(if is_limited { gain.map(|_| 0.0) } else { gain });
             }
         }
         Ok(curve)

@@ -61,7 +61,7 @@ pub fn width_shares(model: &Model, dataset: &Dataset, bands: &[Band]) -> Result<
     let map = StepMap::new(model)?;
     let program = map.program();
     let flags = model.extrapolated(dataset, bands)?;
-    let scaled = model.interface().scale::<f64>(dataset)?;
+    let scaled = model.interface().scale::<f64>(&*model.level(dataset)?)?;
     let groups = groups(&map);
     let variants: Vec<StepProgram> = groups.iter().map(|(_, belongs)| without(program, belongs)).collect();
     let total: usize = bands.iter().map(|band| band.len() - band.warmup.min(band.len())).sum();

@@ -87,7 +87,10 @@ impl Model {
     }
 
     /// The data without the model's trend.
-    pub(crate) fn level<'a>(&self, dataset: &'a Dataset) -> Result<Cow<'a, Dataset>> {
+    ///
+    /// # Errors
+    /// If they have other channels, units or rates, or were prepared in another way.
+    pub fn level<'a>(&self, dataset: &'a Dataset) -> Result<Cow<'a, Dataset>> {
         self.interface().check_channels(dataset)?;
         Ok(match &self.interface().trend {
             Some(trend) => Cow::Owned(trend.remove(dataset)),

@@ -6,5 +6,6 @@ mod models;
 // Compilers and interpreters are found as the tests of exports find them.
 #[path = "../../../deploy/tests/deploy/tools.rs"]
 mod tools;
+mod trend;
 mod views;
 mod width;

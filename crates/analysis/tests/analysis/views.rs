@@ -4,7 +4,7 @@ use intervalid_analysis::{
     FrequencyResponse, Linearisation, PointRequest, Responses, StaticCurve, fits_ahead, residuals,
 };
 use intervalid_data::{Channel, Dataset, Experiment, LinearSystem, Part, WienerSystem};
-use intervalid_model::{Band, ModelKind};
+use intervalid_model::{Band, ModelKind, OutputRange};
 
 use crate::models::{config, every_kind, fitted, known_linear};
 
@@ -388,5 +388,24 @@ fn every_kind_has_every_view() {
             );
         }
         assert_eq!(StaticCurve::new(&model, 0, None).unwrap().outputs.len(), 2, "{name}");
+    }
+}
+
+#[test]
+fn a_rest_beyond_a_physical_limit_is_a_rest_at_the_limit() {
+    let range = OutputRange {
+        least: Some(205.0),
+        most: Some(595.0),
+    };
+    let model = known_linear(&[1.0], None).with_output_ranges(vec![range]).unwrap();
+    let curve = StaticCurve::new(&model, 0, None).unwrap();
+    let output = &curve.outputs[0];
+    for (place, u) in curve.u.iter().enumerate() {
+        let rest = (1.5 * u + 3.0) / 0.2;
+        let (y, gain) = (output.y[place].expect("a rest"), output.gain[place].expect("a slope"));
+        assert!((y - range.clipped(rest)).abs() < 1e-3, "u = {u}: {y}");
+        let slope = if range.contains(rest) { 7.5 } else { 0.0 };
+        assert!((gain - slope).abs() < 1e-6, "u = {u}: {gain}");
+        assert!(output.lower[place] >= range.least && output.upper[place] <= range.most);
     }
 }
