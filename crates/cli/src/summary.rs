@@ -31,7 +31,7 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
         .as_ref()
         .and_then(|info| independent_share(&info.calibration));
     // Figures of samples that were trained on must not pass for those of new ones.
-    let validation = match model.config().training.train_on_validation {
+    let validation = match outcome.learnt_from_validation() {
         true => "validation part (learnt from as well)",
         false => "validation part",
     };

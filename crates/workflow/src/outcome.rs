@@ -34,6 +34,15 @@ pub struct FitOutcome {
     pub baseline_error: Option<WorkflowError>,
 }
 
+impl FitOutcome {
+    /// Whether the model has seen the validation part, so that figures of it are better than those to expect: a search fits to both
+    /// parts in the end.
+    #[must_use]
+    pub fn learnt_from_validation(&self) -> bool {
+        self.metrics.search.is_some() || self.model.config().training.train_on_validation
+    }
+}
+
 /// Free runs of a fitted model over the parts of its record; none where a part is empty.
 #[derive(Clone, Debug)]
 pub struct PartRuns {

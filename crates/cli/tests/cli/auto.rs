@@ -111,6 +111,26 @@ fn the_search_is_told_in_words() {
 }
 
 #[test]
+fn a_validation_part_that_was_learnt_from_is_marked() {
+    let folder = Folder::new();
+    folder.write("my.csv", csv(200, plain));
+    let page = |out: &str| std::fs::read_to_string(folder.path().join(out).join("report.html")).expect("a page");
+    let searched = [
+        "fit", "my.csv", "--model", "arx", "--lags", "1,0,2", "--out", "searched",
+    ];
+    let text = folder.transcript(&searched);
+    assert!(
+        text.contains("Free run over the validation part (learnt from as well):"),
+        "{text}"
+    );
+    assert!(page("searched").contains("for validation, learnt from as well,"));
+    let trained = [&searched[..6], &["--preset", "paper", "--out", "trained"]].concat();
+    let text = folder.transcript(&trained);
+    assert!(text.contains("Free run over the validation part:"), "{text}");
+    assert!(!page("trained").contains("learnt from as well"));
+}
+
+#[test]
 fn a_budget_that_runs_out_is_told_and_its_settings_repeat_the_result() {
     let folder = Folder::new();
     folder.write("my.csv", csv(300, plain));

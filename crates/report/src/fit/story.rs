@@ -127,7 +127,7 @@ fn what_was_done(report: &FitReport<'_>) -> String {
     }
     let validation = match split.validation.samples() {
         0 => String::new(),
-        samples if model.config().training.train_on_validation => {
+        samples if outcome.learnt_from_validation() => {
             format!(", {samples} for validation, learnt from as well,")
         }
         samples => format!(", {samples} for validation"),
