@@ -205,6 +205,18 @@ pub enum Warning {
         /// Share of the samples there.
         share: f64,
     },
+    /// A model's trend goes by the clock, and the record has none.
+    TrendWithoutClock {
+        /// Name of the record.
+        record: String,
+    },
+    /// A model's trend goes on far beyond what it was fitted to.
+    TrendFarOn {
+        /// Name of the record.
+        record: String,
+        /// How far, in lengths of the training part.
+        lengths: f64,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -451,6 +463,16 @@ impl fmt::Display for Warning {
                     100.0 * share
                 )
             }
+            Self::TrendWithoutClock { record } => write!(
+                f,
+                "{}: the model's trend goes by the clock, and these data have none: it starts as that of the training data did",
+                name(record)
+            ),
+            Self::TrendFarOn { record, lengths } => write!(
+                f,
+                "{}: the model's trend goes on for {lengths:.1} times the length of its training data: what it adds there is a guess",
+                name(record)
+            ),
         }
     }
 }

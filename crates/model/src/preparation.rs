@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use intervalid_data::{Dataset, Preparation, Trend};
+use intervalid_data::{Dataset, Preparation, Trend, Warning};
 
 use crate::band::prediction::Band;
 use crate::error::{ModelError, Result};
@@ -84,6 +84,13 @@ impl Model {
                 Ok(dataset)
             }
         }
+    }
+
+    /// What there is to say of the model's trend over a record; nothing of a model without one.
+    #[must_use]
+    pub fn trend_warnings(&self, dataset: &Dataset) -> Vec<Warning> {
+        let trend = self.interface().trend.as_ref();
+        trend.map_or_else(Vec::new, |trend| trend.warnings(dataset))
     }
 
     /// The data without the model's trend.

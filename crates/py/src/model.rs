@@ -232,6 +232,12 @@ impl Model {
         plain(py, &evaluation)
     }
 
+    /// What there is to say of the model's trend over a record, in words.
+    fn trend_warnings(&self, record: &Record) -> Vec<String> {
+        let warnings = self.model.trend_warnings(&record.dataset);
+        warnings.iter().map(ToString::to_string).collect()
+    }
+
     /// The same model with its band scaled by new recordings, and what that did.
     #[pyo3(signature = (record, *, weight=1.0))]
     fn recalibrated<'py>(&self, py: Python<'py>, record: &Record, weight: f64) -> PyResult<(Self, Bound<'py, PyAny>)> {

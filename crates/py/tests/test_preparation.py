@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import intervalid as iv
@@ -179,3 +181,69 @@ def test_a_record_prepared_otherwise_is_refused() -> None:
         model.metrics(other)
     with pytest.raises(iv.errors.OptionError, match="decimate is 1"):
         iv.ARX(decimate=1).fit(u[:, 0], y[:, 0])
+
+
+def drifting(samples: int) -> tuple[pd.DataFrame, pd.Series]:
+    """A level that rises by 0.02 from sample to sample, with a date for every ten seconds."""
+    u = np.where(np.arange(samples) % 14 < 7, 1.0, -1.0)
+    y = np.zeros(samples)
+    for k in range(1, samples):
+        y[k] = 0.5 * y[k - 1] + u[k]
+    y += 0.02 * np.arange(samples) + 0.1 * np.random.default_rng(8).normal(size=samples)
+    index = pd.date_range("2024-03-01 10:00", periods=samples, freq="10s")
+    return pd.DataFrame({"valve": u}, index), pd.Series(y, index, name="level")
+
+
+def test_a_trend_goes_on_by_the_dates_of_a_table() -> None:
+    u, y = drifting(800)
+    model = iv.ARX(lags=(2, 0, 2), detrend=["level"], split=(0.9, 0.1, 0.0)).fit(u[:500], y[:500])
+    later, record = (u[600:], y[600:]), iv.Record(u[600:], y[600:])
+    expected = model.metrics(record)
+    assert expected["rmse"] < 0.5, "of a drift of 12"
+    assert model.metrics(*later) == expected
+    assert model.metrics(u[600:].to_numpy(), y[600:]) == expected, "dates of either side count"
+    same = np.testing.assert_array_equal
+    same(model.predict(u[600:], y0=y[600:605]).mean, model.predict(record, y0=y[600:605]).mean)
+    same(model.predict(u[600:].to_numpy(), y0=y[600:605]).mean, model.predict(record, y0=y[600:605]).mean)
+    same(model.predict_online(*later).upper, model.predict_online(record).upper)
+    same(model.predict_ahead(*later, horizon=3).mean, model.predict_ahead(record, horizon=3).mean)
+    assert model.monitor().update(*later).report() == model.monitor().update(record).report()
+    assert model.recalibrate(*later).recalibration_ == model.recalibrate(record).recalibration_
+
+    # Dates of the start alone: the clock of a forecast goes on from there.
+    series = iv.ARX(lags=(0, 0, 2), detrend=["level"], split=(0.9, 0.1, 0.0)).fit(None, y[:500])
+    forecast = series.predict(None, y0=y[600:650], samples=100)
+    assert abs(float(np.mean(forecast.mean[100:]) - np.mean(y[700:750]))) < 1.5
+
+
+def test_a_trend_without_its_clock_is_told() -> None:
+    u, y = drifting(600)
+    model = iv.ARX(lags=(2, 0, 2), detrend=["level"], split=(0.9, 0.1, 0.0)).fit(u[:500], y[:500])
+    one, other = u.to_numpy()[500:], y.to_numpy()[500:]
+    for use in (
+        lambda: model.metrics(one, other),
+        lambda: model.predict(one, y0=other[:5]),
+        lambda: model.predict_online(one, other),
+        lambda: model.monitor().update(one, other),
+        lambda: model.metrics(iv.Record(one, other, sample_time=10.0)),
+    ):
+        with pytest.warns(UserWarning, match="trend goes by the clock, and these data have none"):
+            use()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.metrics(u[500:], y[500:])
+        # Nothing to tell of a trend that never had a clock.
+        iv.ARX(lags=(2, 0, 2), detrend=["y"]).fit(u.to_numpy(), y.to_numpy()).metrics(one, other)
+
+
+def test_tables_with_gaps_in_their_dates_are_refused_in_use_as_in_fits() -> None:
+    u, y = drifting(600)
+    model = iv.ARX(lags=(2, 0, 2)).fit(u, y)
+    holes = [u.drop(u.index[100:130]), y.drop(y.index[100:130])]
+    with pytest.raises(iv.errors.DataError, match="row 101, time column 'index': a gap of 310 s where 10 s are usual"):
+        model.metrics(*holes)
+    with pytest.raises(iv.errors.ShapeError, match="different times"):
+        model.predict(u[100:], y0=y[:5])
+    with pytest.raises(iv.errors.ShapeError, match="u has 600 samples, y has 10"):
+        model.metrics(u, y[:10])
+    assert len(model.predict(u[:6], y0=y[:5])) == 6

@@ -208,8 +208,8 @@ const send = attempt(async () => {
     });
     const far = found.extrapolated ? found.extrapolated.filter(Boolean).length : 0;
     const took = performance.now() - begun;
-    words.textContent = `${samples} samples in ${seconds(took / 1000)}.` + (far ? ` In ${far} of them the model has seen nothing like it: do not trust the band there.` : "") + (found.diverged_at !== null ? ` The simulation left every reasonable range at sample ${found.diverged_at}.` : "");
-    words.className = far || found.diverged_at !== null ? "caution" : "note";
+    words.textContent = `${samples} samples in ${seconds(took / 1000)}.` + (far ? ` In ${far} of them the model has seen nothing like it: do not trust the band there.` : "") + (found.diverged_at !== null ? ` The simulation left every reasonable range at sample ${found.diverged_at}.` : "") + found.warnings.map((warning) => ` ${warning}.`).join("");
+    words.className = far || found.diverged_at !== null || found.warnings.length ? "caution" : "note";
     answerRoom.dataset.samples = String(x.length);
     answerRoom.dataset.milliseconds = String(took);
   } finally {

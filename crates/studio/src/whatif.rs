@@ -31,6 +31,8 @@ pub(crate) struct Answer {
     extrapolated: Option<Vec<bool>>,
     /// Sample at which the simulation left every reasonable range.
     diverged_at: Option<usize>,
+    /// What to know before it is believed.
+    warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -93,6 +95,11 @@ impl App {
             outputs: outputs.collect(),
             extrapolated: flags.map(|flags| flags[0][skipped..].to_vec()),
             diverged_at: band.diverged_at.map(|_| lost),
+            warnings: model
+                .trend_warnings(&plan.dataset)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
         })
     }
 

@@ -209,26 +209,10 @@ fn warn_of_part(model: &Path, request: &RecordRequest, output: &Output) {
     }
 }
 
-/// Beyond so many lengths of the training part a trend is a guess.
-const FAR: f64 = 1.0;
-
 /// Says where a trend is not what it was fitted for.
 pub(super) fn warn_of_trend(model: &Model, dataset: &Dataset, output: &Output) {
-    let Some(trend) = &model.interface().trend else {
-        return;
-    };
-    if trend.lacks_clock(dataset) {
-        output.warning(format_args!(
-            "{}: the model's trend goes by the clock, and these data have none: it starts as that of the training data did",
-            dataset.name()
-        ));
-    }
-    let beyond = trend.beyond(dataset);
-    if beyond > FAR {
-        output.warning(format_args!(
-            "{}: the model's trend goes on for {beyond:.1} times the length of its training data: what it adds there is a guess",
-            dataset.name()
-        ));
+    for warning in model.trend_warnings(dataset) {
+        output.warning(warning);
     }
 }
 

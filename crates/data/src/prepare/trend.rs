@@ -10,6 +10,7 @@ use crate::dataset::{Dataset, Experiment};
 use crate::error::DataError;
 use crate::split::Part;
 use crate::time::{Moment, TimeAxis};
+use crate::warning::Warning;
 
 /// The line of one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ impl Line {
         self.slope * (place - self.centre)
     }
 }
+
+/// Beyond so many lengths of the training part a trend is a guess.
+const FAR: f64 = 1.0;
 
 /// Straight lines of some channels, fitted to the training part of a record.
 ///
@@ -186,9 +190,23 @@ impl Trend {
         self.outputs[output].map_or(0.0, |line| line.at(first + sample as f64))
     }
 
-    /// Whether a record lacks the clock by which the lines go on: they start anew with it.
+    /// What there is to say of the lines over a record: that they start anew where it has no clock, or go on far beyond the training part.
     #[must_use]
-    pub fn lacks_clock(&self, dataset: &Dataset) -> bool {
+    pub fn warnings(&self, dataset: &Dataset) -> Vec<Warning> {
+        let record = || dataset.name().to_owned();
+        let lengths = self.beyond(dataset);
+        let unclocked = self
+            .lacks_clock(dataset)
+            .then(|| Warning::TrendWithoutClock { record: record() });
+        let far = (lengths > FAR).then(|| Warning::TrendFarOn {
+            record: record(),
+            lengths,
+        });
+        unclocked.into_iter().chain(far).collect()
+    }
+
+    /// Whether a record lacks the clock by which the lines go on: they start anew with it.
+    fn lacks_clock(&self, dataset: &Dataset) -> bool {
         let is_timed = |experiment: &Experiment| {
             experiment.time().is_some_and(|axis| {
                 self.origin
@@ -199,8 +217,7 @@ impl Trend {
     }
 
     /// How far a record leaves the time of the training part, in lengths of that part; 0 where it lies inside.
-    #[must_use]
-    pub fn beyond(&self, dataset: &Dataset) -> f64 {
+    fn beyond(&self, dataset: &Dataset) -> f64 {
         let Some(centre) = self
             .inputs
             .iter()

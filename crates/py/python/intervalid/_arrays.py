@@ -204,13 +204,58 @@ def by_name(found: Sequence[str] | None, wanted: Sequence[str], letter: str, wha
     )
 
 
-def times_of(index: Any) -> tuple[npt.NDArray[np.int64], bool] | None:
+def in_order(item: Table, wanted: Sequence[str], letter: str) -> Table:
+    """The channels of a model, ``wanted`` by name where both sides have names, in the model's order."""
+    places = by_name(item.names, wanted, letter, letter)
+    return item if places is None else Table([item.columns[place] for place in places], list(wanted), item.index)
+
+
+def one_sample(values: Any, wanted: Sequence[str], letter: str) -> list[float]:
+    """One number per channel of a model: a row of a table goes by the names of its columns, anything else by position."""
+    labels = getattr(values, "index", None)
+    if hasattr(values, "columns"):
+        values = [column[0] for column in in_order(table(values, letter), wanted, letter).columns]
+    elif hasattr(values, "to_numpy") and labels is not None and all(isinstance(label, str) for label in labels):
+        places = by_name(list(labels), wanted, letter, letter)
+        values = values.to_numpy() if places is None else values.to_numpy()[places]
+    return [float(value) for value in np.atleast_1d(np.asarray(values, dtype=np.float64))]
+
+
+#: Nanoseconds since 1970 of the rows of an experiment, and whether they know their time zone.
+Times: TypeAlias = "tuple[npt.NDArray[np.int64], bool]"
+
+
+def times_of(index: Any) -> Times | None:
     """Nanoseconds since 1970 of a pandas index of dates, and whether it knows its time zone."""
     if getattr(getattr(index, "dtype", None), "kind", "") != "M":
         return None
     universal = getattr(index, "tz", None) is not None
     values = index.tz_convert("UTC").tz_localize(None) if universal else index
     return np.asarray(values, dtype="datetime64[ns]").astype(np.int64), universal
+
+
+def common_times(inputs: Sequence[Table], outputs: Sequence[Table]) -> list[Times] | None:
+    """Times of every experiment, from an index of dates of u or y; where both have one, they agree as far as both go."""
+    found = []
+    for one, other in zip(inputs, outputs, strict=True):
+        first, second = times_of(one.index), times_of(other.index)
+        if first is not None and second is not None:
+            rows = min(len(first[0]), len(second[0]))
+            if not np.array_equal(first[0][:rows], second[0][:rows]):
+                raise ShapeError("u and y have different times in their indices: bring them to the same rows first")
+        found.append(first if first is not None else second)
+    times = [item for item in found if item is not None]
+    return times if len(times) == len(found) else None
+
+
+def check_pairs(inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
+    """Refuses inputs and outputs of other numbers of experiments or samples."""
+    if len(inputs) != len(outputs):
+        raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
+    for number, (one, other) in enumerate(zip(inputs, outputs, strict=True)):
+        if one.columns and one.samples != other.samples:
+            where = f", experiment {number}" if len(inputs) > 1 else ""
+            raise ShapeError(f"u has {one.samples} samples, y has {other.samples}{where}: expected as many")
 
 
 def check_order(index: Any, what: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Column, Table, by_name, experiments, is_several, times_of
+from ._arrays import ArrayLike, Column, Table, Times, check_pairs, common_times, experiments, in_order, is_several, times_of
 from .errors import ChannelsError, ShapeError
 from .record import Prepare, Record
 
@@ -27,22 +28,31 @@ class Channels:
             u = self.prepared(u)
             several = len(u._record.experiments) > 1
             one, other = self.reordered(u)
-            return self.own_record([item.columns for item in one], [item.columns for item in other], u), several
+            return self._told(self.own_record([item.columns for item in one], [item.columns for item in other], u)), several
         if y is None:
             raise ShapeError("y is missing: give the measured outputs")
-        outputs = [self.select(item, "y").columns for item in experiments(y, "y")]
-        if u is None:
-            inputs: list[list[Any]] = [[] for _ in outputs]
-        else:
-            inputs = [self.select(item).columns for item in experiments(u, "u")]
-        if len(inputs) != len(outputs):
-            raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
-        return self.own_record(inputs, outputs), is_several(y)
+        outputs = [self.select(item, "y") for item in experiments(y, "y")]
+        inputs = [Table([], None) for _ in outputs] if u is None else [self.select(item) for item in experiments(u, "u")]
+        check_pairs(inputs, outputs)
+        record = self.own_record(
+            [item.columns for item in inputs], [item.columns for item in outputs], times=common_times(inputs, outputs)
+        )
+        return self._told(record), is_several(y)
+
+    def _told(self, record: _intervalid.Record) -> _intervalid.Record:
+        """The same record, after a warning where the model's trend is not what it was fitted for."""
+        for warning in self._model.trend_warnings(record):
+            warnings.warn(warning, UserWarning, stacklevel=5)
+        return record
 
     def own_record(
-        self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None = None
+        self,
+        inputs: Sequence[Sequence[Any]],
+        outputs: Sequence[Sequence[Any]],
+        like: ArrayLike | Record | None = None,
+        times: Sequence[Times] | None = None,
     ) -> _intervalid.Record:
-        """Data under the names of the model's own channels, with the times and the preparation of the record they are from."""
+        """Data under the names of the model's own channels, with these times, or with the times and the preparation of the record they are from."""
         model = self._model
         for what, expected, found in (
             ("inputs", model.inputs, inputs[0]),
@@ -67,7 +77,7 @@ class Channels:
         if source is None and thinned is not None and seconds is not None:
             seconds /= thinned
         prepare = None if source is not None else self._prepare
-        return _intervalid.Record("data", model.inputs, model.outputs, seconds, rows, like=source, prepare=prepare)
+        return _intervalid.Record("data", model.inputs, model.outputs, seconds, rows, like=source, prepare=prepare, times=times)
 
     def prepared(self, record: Record) -> Record:
         """A record as the model wants it."""
@@ -96,21 +106,39 @@ class Channels:
         return named
 
     def started(
-        self, inputs: Sequence[Sequence[Any]], outputs: Sequence[Sequence[Any]], like: ArrayLike | Record | None
+        self,
+        inputs: Sequence[Sequence[Any]],
+        outputs: Sequence[Sequence[Any]],
+        like: ArrayLike | Record | None,
+        times: Sequence[Times] | None,
     ) -> _intervalid.Record:
         """As :meth:`own_record`, where only the first outputs are measured: what is done to outputs is not done to those."""
         if isinstance(like, Record) or self._prepare is None:
-            return self.own_record(inputs, outputs, like)
+            return self._told(self.own_record(inputs, outputs, like, None if isinstance(like, Record) else times))
         if self._prepare[2] is not None:
             raise ShapeError(
                 f"{self._name} thins out its data (decimate={self._prepare[2]}), which takes the measured outputs beside the inputs: "
                 "give predict a Record, or use metrics, predict_online or predict_ahead with u and y"
             )
-        whole = self.own_record(inputs, outputs)
+        whole = self.own_record(inputs, outputs, times=times)
         prepared: list[list[Any]] = [[whole.input(k, i) for i in range(len(one))] for k, one in enumerate(inputs)]
         model = self._model
         rows = [(name, one, list(other)) for (name, _), one, other in zip(whole.experiments, prepared, outputs, strict=True)]
-        return _intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=whole)
+        return self._told(_intervalid.Record("data", model.inputs, model.outputs, model.sample_time, rows, like=whole))
+
+    def times_ahead(self, inputs: Sequence[Table], starts: Sequence[Table], lengths: Sequence[int]) -> list[Times] | None:
+        """Times of all samples of a run, from an index of dates of u, or of y0, whose clock then goes on at the model's rate."""
+        found = common_times(inputs, starts)
+        if found is None:
+            return None
+        times = []
+        for (known, universal), length in zip(found, lengths, strict=True):
+            seconds = self._model.sample_time or (float(np.median(np.diff(known))) / 1e9 if len(known) > 1 else None)
+            if len(known) < length and seconds is None:
+                return None
+            ahead = 1e9 * (seconds or 0.0) * np.arange(1, length - len(known) + 1)
+            times.append((np.concatenate([known, known[-1] + np.rint(ahead).astype(np.int64)]), universal))
+        return times
 
     def select(self, item: Table, letter: str = "u") -> Table:
         """The model's channels by name, where both sides have names."""
@@ -120,8 +148,7 @@ class Channels:
         if times is not None and len(times[0]) >= 3:
             thinned = (None if self._prepare is None else self._prepare[2]) or 1
             self._check_rate(thinned * float(np.median(np.diff(times[0]))) / 1e9)
-        places = by_name(item.names, wanted, letter, letter)
-        return item if places is None else Table([item.columns[place] for place in places], wanted, item.index)
+        return in_order(item, wanted, letter)
 
     def _check_rate(self, found: float) -> None:
         """Refuses data whose times say that there are ``found`` seconds between samples, other than in the record of the fit."""

@@ -190,7 +190,8 @@ class Predicting(Parameters):
             # What is not known is never read; it only has to be there.
             columns.append([np.concatenate([c, np.full(length - known, c[-1])]) for c in start.columns])
             segments.append((number, known - 1 - model.warmup, length))
-        record = channels.started([item.columns for item in inputs], columns, u)
+        times = None if isinstance(u, Record) else channels.times_ahead(inputs, starts, lengths)
+        record = channels.started([item.columns for item in inputs], columns, u, times)
         runs = model.simulate(record, segments, recursion=recursion)
         predictions = [
             self._prediction(run, start, length, item.index, coverage)

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Column, Table, check_order, check_orientation, experiments, names_of, times_of
+from ._arrays import (
+    ArrayLike,
+    Column,
+    Table,
+    check_order,
+    check_orientation,
+    check_pairs,
+    common_times,
+    experiments,
+    names_of,
+)
 from .errors import MissingDependencyError, OptionError, ShapeError
 
 if TYPE_CHECKING:
@@ -55,19 +65,14 @@ class Record:
         _check_missing(missing)
         outputs = experiments(y, "y")
         inputs = [Table([], None) for _ in outputs] if u is None else experiments(u, "u")
-        if len(inputs) != len(outputs):
-            raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
         for what, tables in (("u", inputs), ("y", outputs)):
             for item in tables:
                 check_orientation(item, what)
                 check_order(item.index, what)
-        for number, (one, other) in enumerate(zip(inputs, outputs, strict=True)):
-            if one.columns and one.samples != other.samples:
-                where = f", experiment {number}" if len(inputs) > 1 else ""
-                raise ShapeError(f"u has {one.samples} samples, y has {other.samples}{where}: expected as many")
+        check_pairs(inputs, outputs)
         input_names = names_of(inputs, "u", "u") if inputs[0].columns else []
         output_names = names_of(outputs, "y", "y")
-        times = _times(inputs, outputs)
+        times = common_times(inputs, outputs)
         if resample is not None and times is None:
             raise ShapeError("resample needs times: give u or y an index of dates")
         self._set(
@@ -215,18 +220,6 @@ def preparation(
     else:
         spikes = None if clip_spikes is None else repr(clip_spikes)
     return (fill_gaps, spikes, decimate)
-
-
-def _times(inputs: Sequence[Table], outputs: Sequence[Table]) -> list[tuple[Any, bool]] | None:
-    """Times of every experiment, from an index of dates of u or y; where both have one, they agree."""
-    found = []
-    for one, other in zip(inputs, outputs, strict=True):
-        first, second = times_of(one.index), times_of(other.index)
-        if first is not None and second is not None and not np.array_equal(first[0], second[0]):
-            raise ShapeError("u and y have different times in their indices: bring them to the same rows first")
-        found.append(first if first is not None else second)
-    times = [item for item in found if item is not None]
-    return times if len(times) == len(found) else None
 
 
 def _with_units(

@@ -174,6 +174,15 @@ fn preparation_is_part_of_the_fit_and_of_the_words_that_repeat_it() {
         assert!(python.contains(argument), "{argument} in {python}");
     }
     assert!(words["command_line"][0].as_str().expect("a line").contains("--config"));
+    // What is drawn has no clock for the drift to go on by.
+    let drawn = opened.post("/api/fits/prepared/whatif", &json!({ "inputs": [[0.2, 0.5, 0.5]] }));
+    let drawn = drawn.json();
+    assert_eq!(
+        texts(&drawn["warnings"]),
+        [
+            "what if: the model's trend goes by the clock, and these data have none: it starts as that of the training data did"
+        ]
+    );
 
     // The model asks for its own preparation, whatever is chosen for the next fit.
     opened.restart();
