@@ -39,6 +39,15 @@ def test_a_step_is_that_of_the_simulator(model: iv.Estimator) -> None:
             assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
+def test_a_start_takes_columns_by_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    u, y = two_by_two(300, 3)
+    inputs, outputs = pandas.DataFrame(u, columns=["flow", "heat"]), pandas.DataFrame(y, columns=["level", "temperature"])
+    exported = iv.ARX(lags=(2, 1, 3)).fit(inputs, outputs).to_casadi()
+    swapped = exported.start(outputs[["temperature", "level"]][:40], inputs[["heat", "flow"]][:40])
+    np.testing.assert_array_equal(swapped, exported.start(y[:40], u[:40]))
+
+
 def test_its_derivatives_are_those_of_the_linearisation() -> None:
     u, y = two_by_two(300, 4)
     model = iv.IntervalNODE(lags=(1, 1, 2), hidden=(4,), epochs=2, initial="measured", precision="f64").fit(u, y)

@@ -54,6 +54,22 @@ def test_tables_without_the_right_names_are_refused(model: iv.ARX, tmp_path: pat
     assert plain.metrics(INPUTS, OUTPUTS) == plain.metrics(U, Y)
 
 
+def test_a_run_step_by_step_takes_columns_by_name(model: iv.ARX) -> None:
+    expected = model.simulator(y0=OUTPUTS[:20], u0=INPUTS[:20]).step(INPUTS.iloc[20])
+    swapped = INPUTS[["heat", "flow"]], OUTPUTS[["temperature", "level"]]
+    simulator = model.simulator(y0=swapped[1][:20], u0=swapped[0][:20])
+    for now in (U[20], swapped[0].iloc[20], swapped[0][20:21], list(U[20])):
+        np.testing.assert_array_equal(simulator.copy().step(now).mean, expected.mean)
+    # Measurements too.
+    simulator.step(U[20])
+    other = simulator.copy()
+    simulator.correct(Y[20])
+    other.correct(swapped[1].iloc[20])
+    np.testing.assert_array_equal(simulator.step(U[21]).mean, other.step(U[21]).mean)
+    with pytest.raises(iv.errors.ChannelsError, match="u has no column heat"):
+        simulator.reset(OUTPUTS[:20], INPUTS.rename(columns={"heat": "x"})[:20])
+
+
 def dated(step: str = "5s", drop: slice | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
     index = pd.date_range("2024-03-01 10:00", periods=300, freq=step)
     frames = [INPUTS.set_axis(index), OUTPUTS.set_axis(index)]

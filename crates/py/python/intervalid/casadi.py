@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _intervalid
-from ._arrays import ArrayLike, table
+from ._arrays import ArrayLike, in_order, table
 from .errors import InitialOutputsError, MissingDependencyError, ShapeError
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ class CasadiModel:
     def start(self, y: ArrayLike, u: ArrayLike | None = None) -> Array:
         """x after the measured outputs y and the inputs u of the same samples, oldest first: where ``simulator(y0, u0)`` starts.
 
-        Inputs that are missing are taken at the training mean.
+        Columns of tables go by name, as in ``predict``. Inputs that are missing are taken at the training mean.
         """
-        outputs = _rows(y, "y")
-        inputs = np.empty((0, self._nu)) if u is None else _rows(u, "u")
+        outputs = self._rows(y, "y")
+        inputs = np.empty((0, self._nu)) if u is None else self._rows(u, "u")
         need, warmup = self._program["past_outputs"], self._program["warmup"]
         if outputs.shape[1] != self._ny:
             raise ShapeError(f"y has {outputs.shape[1]} columns, the model {self._ny} outputs")
@@ -73,6 +73,10 @@ class CasadiModel:
 
     def __repr__(self) -> str:
         return f"CasadiModel({self.step!r})"
+
+    def _rows(self, values: ArrayLike, letter: str) -> Array:
+        names = [channel["name"] for channel in self._program["inputs" if letter == "u" else "outputs"]]
+        return np.column_stack(in_order(table(values, letter), names, letter).columns).astype(np.float64)
 
     # The start ----------------------------------------------------------------------------------------------------------
 
@@ -311,10 +315,6 @@ class CasadiModel:
     def _sides(self, y: Expression, bounds: Pair) -> Pair:
         """Rounding may push a bound past ŷ where margins are zero."""
         return self._ca.fmax(y - bounds[0], 0), self._ca.fmax(bounds[1] - y, 0)
-
-
-def _rows(values: ArrayLike, name: str) -> Array:
-    return np.column_stack(table(values, name).columns).astype(np.float64)
 
 
 def _scale(channels: list[dict[str, Any]]) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, table
+from ._arrays import ArrayLike, in_order, one_sample, table
 from .errors import InitialOutputsError, OrderError, ShapeError
 
 
@@ -78,9 +78,10 @@ class Simulator:
     def reset(self, y0: ArrayLike, u0: ArrayLike | None = None) -> Simulator:
         """Starts (again) after the measured outputs y0 and the inputs u0 of the same samples, oldest first.
 
-        Inputs that are missing are taken at the training mean, as at the beginning of a record. Returns itself.
+        Columns of tables go by name, as in ``predict``. Inputs that are missing are taken at the training mean, as at the beginning
+        of a record. Returns itself.
         """
-        outputs = table(y0, "y0").columns
+        outputs = in_order(table(y0, "y0"), self._names("y"), "y").columns
         channels = len(self._simulator.outputs)
         if len(outputs) != channels and len(outputs) == 1 and channels > 1 and len(outputs[0]) == channels:
             # One sample of several outputs.
@@ -90,7 +91,7 @@ class Simulator:
         useful, least, need = self._simulator.needs
         if len(outputs[0]) < need:
             raise InitialOutputsError(f"y0 has {len(outputs[0])} samples, expected at least {need}: the last before the first step")
-        inputs = [] if u0 is None else table(u0, "u0").columns
+        inputs = [] if u0 is None else in_order(table(u0, "u0"), self._names("u"), "u").columns
         if u0 is None and least:
             raise InitialOutputsError(f"this model is led by a warm-up: give u0, the last {least} inputs or more")
         if inputs and len(inputs) != len(self._simulator.inputs):
@@ -99,20 +100,23 @@ class Simulator:
         return self
 
     def step(self, u: Any = ()) -> Step:
-        """Predicts the next sample from its inputs: a number, or one number per input."""
-        values = self._simulator.step(np.atleast_1d(np.asarray(u, dtype=np.float64)).tolist())
+        """Predicts the next sample from its inputs: a number, one number per input, or a row of a table, which goes by name."""
+        values = self._simulator.step(one_sample(u, self._names("u"), "u"))
         if len(values[0]) == 1:
             return Step(*(value[0] for value in values))
         return Step(*(np.asarray(value) for value in values))
 
     def observe(self, y: Any) -> None:
         """What was then measured. The online band of the next steps follows it; the simulation itself runs free."""
-        self._simulator.observe(np.atleast_1d(np.asarray(y, dtype=np.float64)).tolist())
+        self._simulator.observe(one_sample(y, self._names("y"), "y"))
 
     def correct(self, y: Any) -> None:
         """What was then measured, for predictions from it: the next steps start from y instead of the predicted outputs, and the
         observer of a state-space model corrects its states. Their band is that of predictions one sample ahead, two, and so on."""
-        self._simulator.correct(np.atleast_1d(np.asarray(y, dtype=np.float64)).tolist())
+        self._simulator.correct(one_sample(y, self._names("y"), "y"))
+
+    def _names(self, letter: str) -> list[str]:
+        return [name for name, _ in (self._simulator.inputs if letter == "u" else self._simulator.outputs)]
 
     def copy(self) -> Simulator:
         """The same simulation, to go on independently: what if the inputs were these?"""
