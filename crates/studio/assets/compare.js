@@ -110,7 +110,8 @@ async function showOverlay(fits) {
   await plots.all();
   const cell = (text) => make("td", { class: "number" }, text);
   fill(scores, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ["model", "fit %", "coverage", "asked", "width"].map((text, index) => make("th", { scope: "col", class: index ? "number" : "" }, text)))),
-    make("tbody", {}, first.models.map((model) => make("tr", {}, make("th", { scope: "row" }, model.name, model.diverged ? make("small", { class: "bad" }, "diverged") : null), cell(model.metrics.fit_percent === null ? "–" : model.metrics.fit_percent.toFixed(1)), cell(percent(model.metrics.picp)), cell(percent(model.coverage)), cell(percent(model.metrics.pinaw))))))));
+    make("tbody", {}, first.models.map((model) => make("tr", {}, make("th", { scope: "row" }, model.name, model.diverged ? make("small", { class: "bad" }, "diverged") : null), cell(model.metrics.fit_percent === null ? "–" : model.metrics.fit_percent.toFixed(1)), cell(percent(model.metrics.picp)), cell(percent(model.coverage)), cell(percent(model.metrics.pinaw))))))),
+    first.models.flatMap((model) => model.warnings.map((warning) => make("p", { class: "caution" }, `${model.name}: ${warning}`))));
 }
 
 build();

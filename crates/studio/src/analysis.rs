@@ -71,6 +71,7 @@ impl App {
             let limits = input_limits(&linear, &model.interface().normaliser.inputs, Some(dataset), &[])?;
             let run = Run { dataset, part, bands };
             let mut views = Views::new(&model, linear, Some(run), &[], &limits)?;
+            views.notes.extend(simulation.warnings.iter().cloned());
             if simulation.is_diverged() {
                 views.notes.push("The simulation left every reasonable range; nothing is shown from there on.".to_owned());
             }

@@ -194,6 +194,9 @@ impl App {
     /// Brings a fit back from the bin.
     pub(crate) fn restore(&self, name: &str) -> ApiResult<()> {
         let binned = self.binned(name)?;
+        if self.queue.has_open(name) {
+            return Err(ApiError::conflict("a fit of that name waits in the queue"));
+        }
         let place = self.workspace.free_place(name)?;
         fs::rename(&binned, place)
             .map_err(|error| ApiError::io(&format!("'{name}' cannot be brought back"), &error))?;

@@ -88,6 +88,13 @@ pub(crate) fn fit(app: &App, job: &Job, threads: usize, cancel: &AtomicBool) -> 
     if path.is_symlink() {
         return Err(ApiError::bad(format!("'{}' leads out of the workspace", job.name)));
     }
+    if app.workspace.fit(&job.name).is_ok() {
+        // It came while this job waited.
+        return Err(ApiError::conflict(format!(
+            "there is a fit named '{}' now: rename it, or order this one under another name",
+            job.name
+        )));
+    }
     let is_new = !path.exists();
     make_folder(&path).map_err(|error| ApiError::io(&job.name, &error))?;
     let result = in_folder(

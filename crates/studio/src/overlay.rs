@@ -1,9 +1,12 @@
 //! Several models on one recording.
 
+use std::fs;
 use std::sync::Arc;
 
 use intervalid_data::{Dataset, Part};
 use intervalid_model::{Band, Metrics, evaluate};
+use intervalid_report::folder::{CONFIG, METRICS, MODEL};
+use intervalid_workflow::{FitMetrics, RecordStamp};
 use serde::{Deserialize, Serialize};
 
 use crate::api_error::{ApiError, ApiResult};
@@ -46,6 +49,8 @@ pub(crate) struct Simulation {
     coverage: f64,
     metrics: Metrics,
     output_names: Vec<String>,
+    /// What to know before its numbers are believed.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Lines for a chart.
@@ -72,6 +77,8 @@ struct Drawn {
     metrics: Metrics,
     /// Whether its simulation left every reasonable range.
     diverged: bool,
+    /// What to know before its numbers are believed.
+    warnings: Vec<String>,
 }
 
 impl Simulation {
@@ -92,8 +99,13 @@ impl App {
     ) -> ApiResult<(String, Arc<Simulation>)> {
         let model = self.model(fit)?;
         let interface = model.interface();
-        let request = self.request(data, &choice.for_model(interface))?;
-        let file = self.workspace.fit_file(fit, intervalid_report::folder::MODEL)?;
+        let mut choice = choice.for_model(interface);
+        if part == PartName::Test {
+            // The parts are those of the fit, whatever the recording is split into by now.
+            choice.split = self.split_of(fit).or(choice.split);
+        }
+        let request = self.request(data, &choice)?;
+        let file = self.workspace.fit_file(fit, MODEL)?;
         let key = format!(
             "{}|{}|{}|{part:?}",
             stamp(&file),
@@ -102,9 +114,19 @@ impl App {
         );
         let simulation = self.caches.simulations.get(&key, || {
             let dataset = self.dataset(&request)?;
+            let mut warnings: Vec<String> = model.trend_warnings(&dataset).iter().map(ToString::to_string).collect();
             let part = match part {
                 PartName::All => Part::whole(&dataset),
-                PartName::Test => request.split(&dataset)?.test,
+                PartName::Test => {
+                    let split = request.split(&dataset)?;
+                    if self.may_have_learnt(fit, &dataset, &RecordStamp::new(&dataset, &split)) {
+                        warnings.push(
+                            "this is not the test part of its fit, and may hold what it learnt from: its numbers here say little about new data"
+                                .to_owned(),
+                        );
+                    }
+                    split.test
+                }
             };
             if part.is_empty() {
                 return Err(ApiError::bad("this split has no test part: show the whole record"));
@@ -119,9 +141,27 @@ impl App {
                 bands,
                 coverage,
                 metrics,
+                warnings,
             })
         })?;
         Ok((key, simulation))
+    }
+
+    /// Shares of the parts that a fit was made with, as far as its folder tells.
+    fn split_of(&self, fit: &str) -> Option<String> {
+        let text = fs::read_to_string(self.workspace.fit_file(fit, CONFIG).ok()?).ok()?;
+        let config: toml::Table = text.parse().ok()?;
+        Some(config.get("split")?.as_str()?.to_owned())
+    }
+
+    /// Whether a recording is one that a fit learnt from, and its test part, `stamp` tells of it, another than that of the fit. A folder that does
+    /// not say what was fitted leaves it open.
+    fn may_have_learnt(&self, fit: &str, dataset: &Dataset, stamp: &RecordStamp) -> bool {
+        let record = || -> Option<RecordStamp> {
+            let text = fs::read(self.workspace.fit_file(fit, METRICS).ok()?).ok()?;
+            serde_json::from_slice::<FitMetrics>(&text).ok()?.record
+        };
+        record().is_none_or(|record| record.test != stamp.test && record.learnt_of(dataset).is_some())
     }
 
     /// Models on a recording, for so many pixels.
@@ -184,6 +224,7 @@ impl App {
                 coverage: run.coverage,
                 metrics: run.metrics,
                 diverged: run.is_diverged(),
+                warnings: run.warnings.clone(),
             })
         });
         Ok(Overlay {

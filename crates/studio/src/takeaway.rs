@@ -7,7 +7,7 @@ use intervalid_data::{ClipSpikes, Decimal, MissingPolicy};
 use intervalid_deploy::{
     COptions, FmiVersion, FmuOptions, OnnxOptions, StepProgram, c_code, fmu, identifier, onnx_models,
 };
-use intervalid_report::folder::{CONFIG, METRICS, MODEL, REPORT, REPORT_DATA, command_line};
+use intervalid_report::folder::{CONFIG, METRICS, MODEL, REPORT, REPORT_DATA, command_line, with_config};
 use intervalid_workflow::FitRequest;
 use serde::Serialize;
 use serde_json::Value;
@@ -114,17 +114,16 @@ impl App {
         })
     }
 
-    /// The command that its report holds, or one from its configuration.
+    /// The command that its report holds, with its configuration where it is by now, or one from its configuration.
     fn repeat(&self, fit: &str, folder: &str) -> String {
+        let config = format!("{folder}/{CONFIG}");
         let from_report = || -> Option<String> {
             let text = std::fs::read_to_string(self.workspace.fit_file(fit, REPORT_DATA).ok()?).ok()?;
             let page: Value = serde_json::from_str(&text).ok()?;
-            Some(page["commands"][0].as_str()?.to_owned())
+            Some(with_config(page["commands"][0].as_str()?, &config))
         };
-        from_report().unwrap_or_else(|| {
-            let words = ["intervalid", "fit", "DATA", "--config", &format!("{folder}/{CONFIG}")].map(str::to_owned);
-            command_line(&words)
-        })
+        from_report()
+            .unwrap_or_else(|| command_line(&["intervalid", "fit", "DATA", "--config", &config].map(str::to_owned)))
     }
 
     fn python(&self, folder: &str, order: Option<&Order>) -> ApiResult<String> {
@@ -196,8 +195,9 @@ impl App {
         let load = |data: &[String]| format!("load_data({})", [files(data), arguments.clone()].concat().join(", "));
         // Files for the test alone are a record of their own.
         let (judged, test) = match request.test() {
-            [] => ("record", String::new()),
-            own => ("test", format!("test = {}\n", load(own))),
+            // The rest of the record was learnt from.
+            [] => ("model.result_[\"test\"]", String::new()),
+            own => ("model.metrics(test)", format!("test = {}\n", load(own))),
         };
         let is_search = matches!(resolve(order, &request)?, FitRequest::Search(..));
         let model = order.settings.get("model").and_then(Value::as_str);
@@ -218,7 +218,7 @@ impl App {
         }
         parameters.push(format!("split=({})", request.fractions.to_string().replace(',', ", ")));
         Ok(format!(
-            "from intervalid import {class}, load_data\n\nrecord = {}\n{test}model = {class}({})\nmodel.fit(record)\nprint(model.metrics({judged}))\n",
+            "from intervalid import {class}, load_data\n\nrecord = {}\n{test}model = {class}({})\nmodel.fit(record)\nprint({judged})\n",
             load(request.data()),
             parameters.join(", ")
         ))

@@ -44,6 +44,20 @@ pub fn repeat_command(record: &RecordRequest, config: &str) -> String {
     command_line(&words)
 }
 
+/// The same command with the settings in `config`: those of a fit are found where its folder is by now.
+#[must_use]
+pub fn with_config(command: &str, config: &str) -> String {
+    let Some(mut words) = shlex::split(command) else {
+        return command.to_owned();
+    };
+    let at = words.iter().position(|word| word == "--config");
+    match at.and_then(|at| words.get_mut(at + 1)) {
+        Some(word) => config.clone_into(word),
+        None => return command.to_owned(),
+    }
+    command_line(&words)
+}
+
 /// Words as one line for a shell.
 #[must_use]
 pub fn command_line(words: &[String]) -> String {
@@ -58,6 +72,25 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_takes_the_configuration_of_another_place() {
+        let moved = with_config(
+            "intervalid fit 'it plant.csv' --config old/config.toml --skip-rows 2",
+            "new name/config.toml",
+        );
+        assert_eq!(
+            moved,
+            "intervalid fit 'it plant.csv' --config 'new name/config.toml' --skip-rows 2"
+        );
+        for other in [
+            "ARX().fit(u, y)",
+            "intervalid fit a.csv",
+            "intervalid fit a.csv --config",
+        ] {
+            assert_eq!(with_config(other, "config.toml"), other);
+        }
+    }
 
     #[test]
     fn words_of_a_shell() {

@@ -7,7 +7,7 @@ mod files;
 mod history;
 mod predictions;
 
-pub use command::{command_line, repeat_command};
+pub use command::{command_line, repeat_command, with_config};
 pub use config::config_toml;
 pub use files::{
     CHECKPOINT, CONFIG, FILES, FitJson, JOURNAL, METRICS, MODEL, MODEL_ALL, READ, REPORT, REPORT_DATA, fit_files,

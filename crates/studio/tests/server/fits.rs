@@ -221,6 +221,69 @@ fn models_are_compared_renamed_and_binned() {
     assert_eq!(opened.get("/api/fits").json()["fits"][0]["name"], "first try");
 }
 
+/// A recording of a plant under this name, split like this, with what else is chosen.
+fn chosen(opened: &Opened, split: &str) {
+    let wish = json!({ "options": { "inputs": ["valve"], "outputs": ["level"] }, "split": split });
+    let answer = opened.post("/api/data/plant.csv/choice", &wish);
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[test]
+fn the_test_part_is_that_of_the_fit_whatever_is_chosen_later() {
+    let opened = Opened::new();
+    opened.put("/api/data/plant.csv", csv(400).as_bytes());
+    chosen(&opened, "0.6,0.1,0.3");
+    let settings = json!({ "model": "arx", "preset": "paper" });
+    let name = order(&opened, &json!({ "data": "plant.csv", "settings": settings }));
+    opened.wait(&name, "done");
+    let own = opened.get("/api/fits").json()["fits"][0]["fit_percent"].clone();
+    let overlay = json!({ "data": "plant.csv", "part": "test", "fits": [name], "pixels": 100 });
+    let drawn = || opened.post("/api/overlay", &overlay).json();
+    let first = drawn();
+    assert_eq!(
+        (&first["extent"], &first["models"][0]["warnings"]),
+        (&json!([280, 400]), &json!([]))
+    );
+    // The next fit will learn from less of it.
+    chosen(&opened, "0.2,0.1,0.7");
+    let later = drawn();
+    assert_eq!(later["extent"], json!([280, 400]));
+    assert_eq!(later["models"][0]["metrics"]["fit_percent"], own);
+    // Without its settings nobody knows what it learnt from.
+    std::fs::remove_file(opened.path(&name).join("config.toml")).expect("a file");
+    let unknown = drawn();
+    assert_eq!(unknown["extent"], json!([120, 400]));
+    let warning = unknown["models"][0]["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("may hold what it learnt from"), "{warning}");
+}
+
+#[test]
+fn a_fit_that_is_brought_back_is_never_written_over() {
+    let opened = Opened::new();
+    let name = arx(&opened);
+    let model = opened.path(&name).join("model.safetensors");
+    let bytes = std::fs::read(&model).expect("a model");
+    assert_eq!(
+        opened.post(&format!("/api/fits/{name}/discard"), &json!({})).status,
+        200
+    );
+    order(&opened, &long());
+    opened.wait("long", "running");
+    let body = json!({ "data": "hair-dryer", "name": name, "settings": { "model": "arx", "preset": "paper", "lags": "1,1,1" } });
+    assert_eq!(order(&opened, &body), name);
+    let refused = opened.post(&format!("/api/bin/{name}/restore"), &json!({}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    // Somebody puts it back by hand, and the queue comes to its name.
+    std::fs::rename(opened.path(".intervalid-studio/bin").join(&name), opened.path(&name)).expect("moved");
+    let running = opened.get("/api/jobs").json()["jobs"][1].clone();
+    assert_eq!(running["name"], "long", "{running}");
+    opened.post(&format!("/api/jobs/{}/cancel", running["id"]), &json!({}));
+    let failed = opened.wait(&name, "failed");
+    let message = failed["message"].as_str().expect("a message");
+    assert!(message.contains("there is a fit named"), "{message}");
+    assert_eq!(std::fs::read(&model).expect("a model"), bytes);
+}
+
 #[test]
 fn what_if_simulates_the_inputs_that_were_drawn() {
     let opened = Opened::new();
@@ -310,6 +373,20 @@ fn files_and_words_to_take_away() {
         python.contains("inputs=[\"valve\"]") && python.contains("ARX(coverage=0.8, split=(0.5, 0.2, 0.3))"),
         "{python}"
     );
+    assert!(
+        python.ends_with("print(model.result_[\"test\"])\n"),
+        "what it was not fitted to: {python}"
+    );
+    let renamed = opened.post(&format!("/api/fits/{name}/rename"), &json!({ "to": "first try" }));
+    assert_eq!(renamed.status, 200, "{renamed:?}");
+    let words = opened.get("/api/fits/first%20try/words").json();
+    let line = words["command_line"][0].as_str().expect("a line");
+    let place = opened.path("first try").join("config.toml");
+    assert!(
+        place.is_file() && line.contains(&format!("'{}'", place.display())),
+        "{line}"
+    );
+    let name = "first%20try";
     assert_eq!(opened.get(&format!("/fits/{name}/download/cake")).status, 404);
 }
 
