@@ -385,10 +385,13 @@ impl Monitor {
                 reference.noise().sqrt() * unit,
             ),
         };
+        // A band for all outputs together is wider than each of them would need.
+        let target = self.interface.coverage_target(self.coverage);
+        let of_one = target.of_one(self.interface.outputs.len());
         let cause = Causes {
             recent,
             reference,
-            promised_deviation: recent.half_width() / spread_factor(self.coverage),
+            promised_deviation: recent.half_width() / spread_factor(of_one),
         }
         .main(&tests);
         OutputHealth {
