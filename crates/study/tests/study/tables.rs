@@ -211,7 +211,7 @@ fn runs_without_a_range_to_compare_with_did_not_diverge() {
         cwc: None,
         ..metrics(1)
     };
-    let records: Vec<RunRecord> = spec.cells().map(|cell| done(cell, at_rest.clone())).collect();
+    let records: Vec<RunRecord> = spec.cells().map(|cell| done(cell, at_rest)).collect();
     let markdown = tables_of_records(&spec, &records).render(TableFormat::Markdown);
     assert!(!markdown.contains("diverged"), "{markdown}");
     assert!(markdown.contains("| CWC | – |"), "{markdown}");
