@@ -1,268 +1,12 @@
 //! The one type every later step starts from: named channels, one or more experiments, checked once.
 
 use std::collections::HashSet;
-use std::fmt;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use serde::{Deserialize, Serialize};
-
+use crate::channel::{Channel, channel_index};
 use crate::error::DataError;
-use crate::prepare::{Filled, Preparation, fill_gaps};
-use crate::read::{Position, closest, split_unit};
-use crate::spot::Mark;
-use crate::time::TimeAxis;
+use crate::experiment::Experiment;
+use crate::prepare::Preparation;
 use crate::warning::Warning;
-
-/// A measured quantity: its column name and, where known, its unit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Channel {
-    /// Name as in the file's header; unique within a [`Dataset`].
-    pub name: String,
-    /// Unit as text, for labels only.
-    pub unit: Option<String>,
-}
-
-impl Channel {
-    /// A channel without a unit.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            unit: None,
-        }
-    }
-
-    /// The same channel with a unit.
-    pub fn with_unit(self, unit: impl Into<String>) -> Self {
-        Self {
-            unit: Some(unit.into()),
-            ..self
-        }
-    }
-}
-
-/// Which side of a system a channel is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ChannelKind {
-    /// What drives the system.
-    Input,
-    /// What the system answers with.
-    Output,
-}
-
-impl ChannelKind {
-    /// First letter of the columns that are taken where none are named: u, u1, u2… and y, y1, y2….
-    pub fn default_letter(self) -> char {
-        match self {
-            Self::Input => 'u',
-            Self::Output => 'y',
-        }
-    }
-}
-
-impl fmt::Display for ChannelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Input => "input",
-            Self::Output => "output",
-        })
-    }
-}
-
-/// One uninterrupted recording: a column per channel, one sample per row.
-///
-/// The columns are unchecked until the experiment becomes part of a [`Dataset`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Experiment {
-    name: String,
-    inputs: Vec<Vec<f64>>,
-    outputs: Vec<Vec<f64>>,
-    time: Option<TimeAxis>,
-    first_row: Option<Position>,
-    row_stride: u64,
-    /// What was done at some of its samples.
-    marks: Vec<Mark>,
-    /// Whether no sample can follow its last one.
-    is_closed: bool,
-}
-
-impl Experiment {
-    /// Columns in channel order; [`Dataset::new`] checks them.
-    pub fn new(name: impl Into<String>, inputs: Vec<Vec<f64>>, outputs: Vec<Vec<f64>>) -> Self {
-        Self {
-            name: name.into(),
-            inputs,
-            outputs,
-            time: None,
-            first_row: None,
-            row_stride: 1,
-            marks: Vec::new(),
-            is_closed: false,
-        }
-    }
-
-    /// The same experiment with the times of its samples.
-    #[must_use]
-    pub fn with_time(self, time: Option<TimeAxis>) -> Self {
-        Self { time, ..self }
-    }
-
-    /// The same experiment with the row of its file that the first sample comes from; the others follow it.
-    #[must_use]
-    pub fn with_first_row(self, first_row: Option<Position>) -> Self {
-        Self { first_row, ..self }
-    }
-
-    /// When samples were taken, where a file or a table said so.
-    pub fn time(&self) -> Option<&TimeAxis> {
-        self.time.as_ref()
-    }
-
-    /// Where in its file a sample, counted from 0, is; none of samples that are not there as they are.
-    pub fn row(&self, sample: usize) -> Option<Position> {
-        self.first_row.map(|first| first.plus(sample as u64 * self.row_stride))
-    }
-
-    /// Rows of the file from one sample to the next.
-    pub(crate) fn row_stride(&self) -> u64 {
-        self.row_stride
-    }
-
-    pub(crate) fn with_row_stride(self, row_stride: u64) -> Self {
-        Self { row_stride, ..self }
-    }
-
-    /// What was done at some of its samples.
-    pub(crate) fn marks(&self) -> &[Mark] {
-        &self.marks
-    }
-
-    pub(crate) fn with_marks(self, marks: Vec<Mark>) -> Self {
-        Self { marks, ..self }
-    }
-
-    pub(crate) fn add_marks(&mut self, marks: impl IntoIterator<Item = Mark>) {
-        self.marks.extend(marks);
-    }
-
-    /// Notes that no sample can follow its last one: in its file, another experiment does.
-    pub(crate) fn close(&mut self) {
-        self.is_closed = true;
-    }
-
-    /// A sample for messages: its row, or its number from 0.
-    pub(crate) fn place(&self, sample: usize) -> String {
-        self.row(sample)
-            .map_or_else(|| format!("sample {sample}"), |row| row.to_string())
-    }
-
-    /// All samples of a channel, inputs counted before outputs.
-    pub(crate) fn column(&self, channel: usize) -> &[f64] {
-        let inputs = self.inputs.len();
-        match channel < inputs {
-            true => &self.inputs[channel],
-            false => &self.outputs[channel - inputs],
-        }
-    }
-
-    pub(crate) fn column_mut(&mut self, channel: usize) -> &mut [f64] {
-        let inputs = self.inputs.len();
-        match channel < inputs {
-            true => &mut self.inputs[channel],
-            false => &mut self.outputs[channel - inputs],
-        }
-    }
-
-    pub(crate) fn map_columns(&self, map: impl Fn(&[f64]) -> Vec<f64>) -> Self {
-        let mapped = |columns: &[Vec<f64>]| columns.iter().map(|column| map(column)).collect();
-        Self {
-            inputs: mapped(&self.inputs),
-            outputs: mapped(&self.outputs),
-            ..self.clone()
-        }
-    }
-
-    /// The same experiment with gaps of up to `most` missing samples (NaN) as straight lines.
-    #[must_use]
-    pub fn with_gaps_filled(mut self, most: usize) -> Self {
-        let rows = 0..self.len();
-        let inputs = self.inputs.len();
-        let of_inputs = fill_gaps(&mut self.inputs, std::slice::from_ref(&rows), None, most);
-        let of_outputs = fill_gaps(&mut self.outputs, &[rows], None, most);
-        let of_outputs = of_outputs.into_iter().map(|filled| filled.of_channel(inputs));
-        self.add_marks(of_inputs.into_iter().chain(of_outputs).map(Filled::into_mark));
-        self
-    }
-
-    /// The same samples, taken when and standing where those of `other` do from sample `first` on.
-    #[must_use]
-    pub fn placed_like(self, other: &Self, first: usize) -> Self {
-        Self {
-            time: other.time.map(|axis| TimeAxis {
-                start: axis.at(first),
-                ..axis
-            }),
-            first_row: other.row(first),
-            row_stride: other.row_stride,
-            ..self
-        }
-    }
-
-    /// The first `samples` of it; all where there are no more.
-    #[must_use]
-    pub fn first_samples(&self, samples: usize) -> Self {
-        let kept = self.marks.iter().filter(|mark| mark.end <= samples).cloned();
-        let marks = kept.collect();
-        self.map_columns(|column| column[..samples.min(column.len())].to_vec())
-            .with_marks(marks)
-    }
-
-    /// Name for messages and tables (file stem, experiment label, or both).
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Number of samples.
-    pub fn len(&self) -> usize {
-        self.outputs.first().map_or(0, Vec::len)
-    }
-
-    /// Whether there are no samples; never true inside a [`Dataset`].
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether its samples are those of `other`, whatever their names, times and rows.
-    #[must_use]
-    pub fn has_samples_of(&self, other: &Self) -> bool {
-        (&self.inputs, &self.outputs) == (&other.inputs, &other.outputs)
-    }
-
-    /// Equal for equal samples.
-    pub(crate) fn hash_of_samples(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for value in self.inputs.iter().chain(&self.outputs).flatten() {
-            // Both zeros are equal.
-            (value + 0.0).to_bits().hash(&mut hasher);
-        }
-        hasher.finish()
-    }
-
-    /// All samples of input channel `channel`.
-    ///
-    /// # Panics
-    /// If the data set has no such input.
-    pub fn input(&self, channel: usize) -> &[f64] {
-        &self.inputs[channel]
-    }
-
-    /// All samples of output channel `channel`.
-    ///
-    /// # Panics
-    /// If the data set has no such output.
-    pub fn output(&self, channel: usize) -> &[f64] {
-        &self.outputs[channel]
-    }
-}
 
 /// Recorded inputs and outputs of one system, in one or more experiments.
 ///
@@ -323,7 +67,7 @@ impl Dataset {
             return Err(DataError::NoExperiments);
         }
         for experiment in &experiments {
-            check_experiment(experiment, &inputs, &outputs)?;
+            experiment.check(&inputs, &outputs)?;
         }
         Ok(Self {
             name: name.into(),
@@ -409,7 +153,7 @@ impl Dataset {
     /// Rows to come lengthen the last experiment of a file alone. It is left out while all of it is unsettled.
     #[must_use]
     pub fn settled(&self) -> Option<Self> {
-        let settled = |experiment: &Experiment| match experiment.is_closed {
+        let settled = |experiment: &Experiment| match experiment.is_closed() {
             true => Some(experiment.clone()),
             false => {
                 let samples = experiment.len().saturating_sub(self.unsettled);
@@ -433,7 +177,7 @@ impl Dataset {
         self.inputs.iter().chain(&self.outputs)
     }
 
-    /// Where a channel of this name is, inputs counted before outputs; a name may be written as the file has it, too.
+    /// Where a channel of this name is, inputs counted before outputs.
     pub(crate) fn channel_index(&self, name: &str) -> Result<usize, DataError> {
         channel_index(&self.inputs, &self.outputs, name)
     }
@@ -473,66 +217,6 @@ impl Dataset {
             }
         }
         self
-    }
-}
-
-fn check_experiment(experiment: &Experiment, inputs: &[Channel], outputs: &[Channel]) -> Result<(), DataError> {
-    for (kind, expected, found) in [
-        (ChannelKind::Input, inputs.len(), experiment.inputs.len()),
-        (ChannelKind::Output, outputs.len(), experiment.outputs.len()),
-    ] {
-        if expected != found {
-            return Err(DataError::ExperimentWidth {
-                experiment: experiment.name.clone(),
-                kind,
-                expected,
-                found,
-            });
-        }
-    }
-    let length = experiment.len();
-    if length == 0 {
-        return Err(DataError::EmptyExperiment {
-            experiment: experiment.name.clone(),
-        });
-    }
-    let columns = experiment.inputs.iter().chain(&experiment.outputs);
-    for (channel, column) in inputs.iter().chain(outputs).zip(columns) {
-        if column.len() != length {
-            return Err(DataError::UnequalLengths {
-                experiment: experiment.name.clone(),
-                channel: channel.name.clone(),
-                expected: length,
-                found: column.len(),
-            });
-        }
-        if let Some(sample) = column.iter().position(|value| !value.is_finite()) {
-            return Err(DataError::NonFiniteSample {
-                experiment: experiment.name.clone(),
-                channel: channel.name.clone(),
-                sample,
-                found: column[sample],
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Where a channel of this name is, inputs counted before outputs; a name may be written as the file has it, too.
-pub(crate) fn channel_index(inputs: &[Channel], outputs: &[Channel], name: &str) -> Result<usize, DataError> {
-    let position = |name: &str| inputs.iter().chain(outputs).position(|channel| channel.name == name);
-    // `flow` and `flow [l/s]` may both be there: the whole name comes first.
-    let found = position(name).or_else(|| position(split_unit(name).0));
-    found.ok_or_else(|| no_channel(inputs, outputs, name))
-}
-
-fn no_channel(inputs: &[Channel], outputs: &[Channel], name: &str) -> DataError {
-    let channels = inputs.iter().chain(outputs);
-    let known: Vec<String> = channels.map(|channel| channel.name.clone()).collect();
-    DataError::NoChannel {
-        name: name.to_owned(),
-        closest: closest(name, known.iter().map(String::as_str)).map(str::to_owned),
-        known,
     }
 }
 
@@ -633,7 +317,9 @@ mod tests {
     fn rows_to_come_change_the_last_experiment_of_a_file_alone() {
         let experiment = |name: &str, samples: usize, is_closed: bool| {
             let mut experiment = Experiment::new(name, vec![], vec![vec![1.0; samples]]);
-            experiment.is_closed = is_closed;
+            if is_closed {
+                experiment.close();
+            }
             experiment
         };
         let settled = |experiments: Vec<Experiment>| {

@@ -1,7 +1,8 @@
 //! Dead time from the cross-correlation of a prewhitened input with the output.
 
-use crate::dataset::{Dataset, Experiment};
+use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::experiment::Experiment;
 use crate::levinson::levinson_durbin;
 use crate::normal;
 use crate::split::Part;

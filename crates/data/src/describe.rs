@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::dataset::{Channel, Dataset, Experiment};
+use crate::channel::Channel;
+use crate::dataset::Dataset;
+use crate::experiment::Experiment;
 use crate::warning::Warning;
 
 /// Statistics of one channel over all experiments.

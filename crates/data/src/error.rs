@@ -4,7 +4,7 @@ mod file;
 
 use std::path::{Path, PathBuf};
 
-use crate::dataset::ChannelKind;
+use crate::channel::ChannelKind;
 use crate::display_name::{did_you_mean, display_name, display_names};
 use crate::lags::Lags;
 use crate::split::Segment;

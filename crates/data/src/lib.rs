@@ -28,6 +28,7 @@
 
 mod arx;
 mod catalogue;
+mod channel;
 mod count;
 mod dataset;
 mod dead_time;
@@ -35,6 +36,7 @@ mod describe;
 mod display_name;
 mod error;
 mod excitation;
+mod experiment;
 mod lag_search;
 mod lags;
 mod least_squares;
@@ -57,13 +59,15 @@ mod window;
 
 pub use arx::{ArxModel, DIVERGED};
 pub use catalogue::{CATALOGUE, KnownDataset, known_dataset};
+pub use channel::{Channel, ChannelKind, position_of};
 pub use count::count;
-pub use dataset::{Channel, ChannelKind, Dataset, Experiment};
+pub use dataset::Dataset;
 pub use dead_time::{DeadTime, DeadTimeConfig, estimate_dead_time};
 pub use describe::{ChannelSummary, Summary, describe};
 pub use display_name::display_name;
 pub use error::{ArrayExpectation, DataError, FileError, FileProblem, NotANumberCause};
 pub use excitation::excitation_order;
+pub use experiment::Experiment;
 pub use intervalid_files::replace_file;
 pub use lag_search::{LagCandidate, LagSearchConfig, LagSuggestion, compare_lags, suggest_lags};
 pub use lags::{InitialState, Lags};

@@ -3,8 +3,10 @@
 use num_traits::{Float, NumCast};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Channel, ChannelKind, Dataset, Experiment};
+use crate::channel::{Channel, ChannelKind};
+use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::experiment::Experiment;
 use crate::split::Part;
 
 /// The affine map of one channel: normalised = (physical - mean) / std.

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Experiment};
+use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::experiment::Experiment;
 
 /// Shares of every experiment that go to training, validation and test, in this order of time.
 ///
@@ -273,7 +274,7 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::Channel;
+    use crate::channel::Channel;
 
     fn dataset(lengths: &[usize]) -> Dataset {
         let experiments = lengths

@@ -5,7 +5,8 @@
 
 use serde::Serialize;
 
-use crate::dataset::{Dataset, Experiment};
+use crate::dataset::Dataset;
+use crate::experiment::Experiment;
 use crate::read::significant;
 use crate::warning::Warning;
 
@@ -174,7 +175,7 @@ fn runs(dataset: &Dataset, channel: &str, kind: SpotKind, is_so: impl Fn(f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::Channel;
+    use crate::channel::Channel;
     use crate::{Preparation, ReadOptions, describe, read};
 
     fn words(dataset: &Dataset) -> Vec<String> {

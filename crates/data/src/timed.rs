@@ -1,6 +1,7 @@
 //! Tables in memory whose rows have times, such as a data frame with dates for an index.
 
-use crate::dataset::{Channel, Dataset};
+use crate::channel::Channel;
+use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::prepare::Clipping;
 use crate::read::{KnownStep, ReadOptions, TimedTable, timed_experiments};

@@ -223,7 +223,8 @@ fn too_short(what: &'static str, part: &Part, lags: Lags, initial: InitialState,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::{Channel, Experiment};
+    use crate::channel::Channel;
+    use crate::experiment::Experiment;
     use crate::split::{Split, SplitFractions};
 
     fn dataset(lengths: &[usize]) -> Dataset {

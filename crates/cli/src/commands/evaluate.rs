@@ -224,9 +224,14 @@ fn check_coverage(
         for (what, share) in shares {
             if share.is_none_or(|share| share < least) {
                 let file = file.map_or_else(String::new, |file| format!("{file}: "));
-                let found = share.map_or_else(|| "an unknown share".to_owned(), percent);
+                let found = match share {
+                    Some(share) => format!("{} of the {what} lie inside the band", percent(share)),
+                    None => {
+                        format!("the simulation diverges, so nobody knows how many of the {what} lie inside the band")
+                    }
+                };
                 return Err(Failure::requirement(anyhow!(
-                    "{file}{found} of the {what} lie inside the band, required are {}",
+                    "{file}{found}, required are {}",
                     percent(least)
                 )));
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split, split_unit};
+use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split, position_of};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model, ModelError};
 use intervalid_report::folder::{CONFIG, MODEL, MODEL_ALL, READ};
@@ -163,10 +163,7 @@ pub(super) fn columns(option: &str, channels: &[Channel], asked: Option<&[String
     if asked.len() != channels.len() {
         return Ok(asked);
     }
-    let place = |name: &str| {
-        let position = |name: &str| channels.iter().position(|channel| channel.name == name);
-        position(name).or_else(|| position(split_unit(name).0))
-    };
+    let place = |name: &str| position_of(channels.iter(), name);
     let mut ordered = vec![None; channels.len()];
     for name in &asked {
         if let Some(place) = place(name) {

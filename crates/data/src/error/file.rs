@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dataset::ChannelKind;
+use crate::channel::ChannelKind;
 use crate::display_name::{did_you_mean, display_name, display_names};
 use crate::error::DataError;
 use crate::read::Position;

@@ -7,7 +7,7 @@
 
 use std::f64::consts::PI;
 
-use crate::dataset::Experiment;
+use crate::experiment::Experiment;
 use crate::time::TimeAxis;
 
 /// How far the filter reaches to either side, in new samples.

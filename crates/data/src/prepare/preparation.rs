@@ -6,8 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{clip, decimate};
-use crate::dataset::{Channel, Dataset, Experiment, channel_index};
+use crate::channel::{Channel, channel_index};
+use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::experiment::Experiment;
 use crate::spot::{Mark, SpotKind};
 use crate::warning::Warning;
 
@@ -415,7 +417,7 @@ const SHOWN: usize = 5;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::Channel;
+    use crate::channel::Channel;
 
     fn record(spike_at: usize) -> Dataset {
         let u: Vec<f64> = (0..60).map(|k| f64::from(u8::from(k / 9 % 2 == 0))).collect();

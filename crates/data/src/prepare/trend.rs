@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Experiment};
+use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::experiment::Experiment;
 use crate::split::Part;
 use crate::time::{Moment, TimeAxis};
 use crate::warning::Warning;
@@ -258,7 +259,7 @@ impl Trend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::Channel;
+    use crate::channel::Channel;
     use crate::read::Position;
     use crate::split::{Split, SplitFractions};
 

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use strsim::levenshtein;
 
-use crate::dataset::ChannelKind;
+use crate::channel::ChannelKind;
 use crate::error::{DataError, FileProblem};
 use crate::read::header::{Header, TimeUnit, guessed_time_unit, time_unit};
 use crate::read::options::ReadOptions;

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
-use crate::dataset::{Channel, ChannelKind, Dataset, Experiment};
+use crate::channel::{Channel, ChannelKind};
+use crate::dataset::Dataset;
 use crate::error::{DataError, FileProblem};
+use crate::experiment::Experiment;
 use crate::prepare::Clipping;
 use crate::read::arrays::read_table;
 use crate::read::columns::Selection;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::dataset::Channel;
+use crate::channel::Channel;
 
 /// The columns of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::dataset::Experiment;
 use crate::error::{DataError, FileProblem};
+use crate::experiment::Experiment;
 use crate::prepare::{Clipping, Filled, fill_gaps};
 use crate::read::options::{MissingPolicy, Position, ReadOptions};
 use crate::read::resample::{longest_bridge, resample};

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::record::{SyntheticRecord, check};
 use super::signal::coloured_noise;
-use crate::dataset::Channel;
+use crate::channel::Channel;
 use crate::error::DataError;
 
 /// y₀(k) = Σ_i a_i y₀(k-i) + Σ_j b_j u(k-n_d-j), y(k) = y₀(k) + e(k), with u coloured Gaussian noise of unit variance.

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Uniform};
 
 use super::record::{SyntheticRecord, check};
 use super::signal::runge_kutta;
-use crate::dataset::Channel;
+use crate::channel::Channel;
 use crate::error::DataError;
 
 /// Force of a damper with hysteresis, driven by a displacement x(t) that is a sum of sines:

@@ -3,8 +3,10 @@
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::dataset::{Channel, Dataset, Experiment};
+use crate::channel::Channel;
+use crate::dataset::Dataset;
 use crate::error::DataError;
+use crate::experiment::Experiment;
 use crate::normal;
 
 /// A record with one input and one output whose distribution is known.

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::record::{SyntheticRecord, check};
 use super::signal::{random_levels, runge_kutta};
-use crate::dataset::Channel;
+use crate::channel::Channel;
 use crate::error::DataError;
 
 /// A pump fills the upper tank, which drains into the lower one:

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::linear::LinearSystem;
 use super::record::{SyntheticRecord, check};
 use super::signal::coloured_noise;
-use crate::dataset::Channel;
+use crate::channel::Channel;
 use crate::error::DataError;
 
 /// Linear dynamics, then a saturating curve: x = G(q) u, y₀ = x / √(1 + (x/s)²), y = y₀ + σ(k) e(k) with

@@ -1,15 +1,9 @@
 //! Columns that count something else than they seem to, and times that gaps must not be filled across.
 
-use std::fs;
-
-use intervalid_data::{Dataset, MissingPolicy, Preparation, ReadOptions, read};
+use intervalid_data::{Dataset, MissingPolicy, Preparation, ReadOptions};
 
 fn parse(text: &str, options: &ReadOptions) -> Result<Dataset, String> {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.csv");
-    fs::write(&path, text).expect("writes");
-    let prefix = format!("{}/", folder.path().display());
-    read(&[path], options).map_err(|error| error.to_string().replace(&prefix, ""))
+    crate::parse("a.csv", text, options)
 }
 
 fn told(dataset: &Dataset) -> Vec<String> {

@@ -4,15 +4,7 @@ use std::fs;
 
 use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions, describe, read, spots};
 
-use crate::{fixture, names};
-
-fn parse(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> Result<Dataset, String> {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join(name);
-    fs::write(&path, content).expect("writes");
-    let prefix = format!("{}/", folder.path().display());
-    read(&[path], options).map_err(|error| error.to_string().replace(&prefix, ""))
-}
+use crate::{fixture, names, parse};
 
 fn ok(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> Dataset {
     parse(name, content, options).unwrap_or_else(|error| panic!("{error}"))

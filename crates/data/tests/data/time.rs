@@ -5,11 +5,7 @@ use std::fs;
 use intervalid_data::{ClipSpikes, Dataset, MissingPolicy, Position, Preparation, ReadOptions, SpotKind, read, spots};
 
 fn parse(text: &str, options: &ReadOptions) -> Result<Dataset, String> {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("a.csv");
-    fs::write(&path, text).expect("writes");
-    let prefix = format!("{}/", folder.path().display());
-    read(&[path], options).map_err(|error| error.to_string().replace(&prefix, ""))
+    crate::parse("a.csv", text, options)
 }
 
 fn split() -> ReadOptions {

@@ -377,6 +377,7 @@ mod tests {
         let doubts = doubts("test", &away, target, None);
         assert!(doubts.len() == 1 && doubts[0].contains("at step 5"), "{doubts:?}");
     }
+
     #[test]
     fn a_target_of_all_outputs_together_is_judged_by_all_together() {
         let of = |picp| Metrics {

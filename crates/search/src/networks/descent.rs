@@ -170,11 +170,18 @@ fn recurrent_trail(
 
 #[cfg(test)]
 mod tests {
-    use intervalid_data::{Lags, Split, SplitFractions, WienerSystem};
+    use intervalid_data::{Dataset, Lags, Split, SplitFractions, WienerSystem};
 
     use super::*;
     use crate::config::SearchOptions;
     use crate::journal::Journal;
+
+    fn record() -> (Dataset, Split) {
+        let record = WienerSystem::default().generate(300, 1).expect("generates");
+        let dataset = record.into_dataset();
+        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        (dataset, split)
+    }
 
     fn recipe() -> Recipe {
         Recipe {
@@ -189,11 +196,7 @@ mod tests {
 
     #[test]
     fn a_descent_from_the_journal_says_nothing_of_how_fast_the_machine_is() {
-        let dataset = WienerSystem::default()
-            .generate(300, 1)
-            .expect("generates")
-            .into_dataset();
-        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        let (dataset, split) = record();
         let folds = Folds::new(&dataset, &split).expect("cuts");
         let folder = tempfile::tempdir().expect("a folder");
         let timed_and_done = || {
@@ -219,11 +222,7 @@ mod tests {
     /// With a penalty that followed the error, a descent in two parts would end at larger weights than one in one go.
     #[test]
     fn a_descent_that_goes_on_keeps_its_penalty() {
-        let dataset = WienerSystem::default()
-            .generate(300, 1)
-            .expect("generates")
-            .into_dataset();
-        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        let (dataset, split) = record();
         let folds = Folds::new(&dataset, &split).expect("cuts");
         let config = SearchConfig::default();
         let budget = Budget::new(&SearchOptions::default());
