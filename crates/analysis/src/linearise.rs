@@ -231,7 +231,7 @@ impl Linearisation {
         let mut notes = Vec::new();
         if self.trend.is_some() {
             notes.push(
-                "The model takes a straight line out of its data: values of inputs and outputs here are without it, those of recordings as well."
+                "The model takes a straight line out of its data: values here, those of recordings and limits of outputs too, are without it, as in the middle of the training part."
                     .to_owned(),
             );
         }

@@ -1,8 +1,9 @@
 //! Blockwise calibration of a model whose settings were given, not searched.
 
-use intervalid_data::{Dataset, Part, Segment, Split};
+use intervalid_data::{DataError, Dataset, Lags, Part, Segment, Split, Windows, free_run_windows};
 use intervalid_model::{
-    BlockScores, Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, calibrate, horizon_scales,
+    BlockScores, Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, ModelKind, calibrate,
+    horizon_scales,
 };
 
 use crate::ahead::held_out_ahead;
@@ -27,7 +28,7 @@ pub fn calibrate_on_blocks(
     threads: usize,
     control: Control<'_>,
 ) -> Result<Model> {
-    let folds = Folds::blocks(dataset, split)?.with_two_cuts();
+    let folds = calibrating_folds(dataset, split)?;
     let config = FitConfig {
         lag_search: false,
         ..model.config().clone()
@@ -35,12 +36,6 @@ pub fn calibrate_on_blocks(
     let numbers: Vec<usize> = (0..folds.folds.len()).collect();
     let outputs = dataset.outputs().len();
     let fitted = map_parallel(&numbers, threads, |&fold| -> Result<(Vec<BlockScores>, Model)> {
-        let choosing = folds.choosing(Some(fold));
-        let blind = Split {
-            train: without(&folds.folds[fold].rest, &choosing),
-            validation: choosing,
-            test: Part::from_segments(Vec::new()),
-        };
         // Epochs of five fits side by side mean nothing to who follows the fit itself.
         let quiet = Control {
             observer: None,
@@ -52,7 +47,7 @@ pub fn calibrate_on_blocks(
             units: Some(&model.interface().normaliser),
             ..FitOptions::default()
         };
-        let fitted = Model::fit(dataset, &blind, &config, options);
+        let fitted = Model::fit(dataset, &blind_split(&folds, fold), &config, options);
         if control.is_cancelled() || matches!(fitted, Err(ModelError::Interrupted { .. })) {
             return Err(SearchError::Cancelled);
         }
@@ -81,6 +76,58 @@ pub fn calibrate_on_blocks(
         .calibrated(Some(calibration))?
         .with_horizon_scales(horizons)?
         .with_region(dataset, &split.train)?)
+}
+
+/// The least that a search of lags can choose.
+const LEAST_LAGS: Lags = Lags { nx: 0, nd: 0, ny: 1 };
+
+/// Refuses a record that is too short for the fits of [`calibrate_on_blocks`]: so that nobody waits for a training whose band cannot be
+/// calibrated. Where lags are searched, the least are assumed.
+///
+/// # Errors
+/// [`DataError::TooShort`], and what [`Windows::new`] refuses.
+pub fn check_blocks(dataset: &Dataset, split: &Split, config: &FitConfig) -> Result<()> {
+    let folds = calibrating_folds(dataset, split)?;
+    if config.model == ModelKind::Arx {
+        return Ok(());
+    }
+    let lags = if config.lag_search { LEAST_LAGS } else { config.lags };
+    for fold in 0..folds.folds.len() {
+        let blind = blind_split(&folds, fold);
+        let trained = match config.training.train_on_validation {
+            true => &blind.train_and_validation(),
+            false => &blind.train,
+        };
+        Windows::new(dataset, trained, lags, config.initial, config.training.window).map_err(of_calibration)?;
+        free_run_windows(dataset, &blind.validation, lags, config.initial).map_err(of_calibration)?;
+    }
+    Ok(())
+}
+
+/// Says which fit has too few samples: the one that was asked for may have enough.
+fn of_calibration(error: DataError) -> DataError {
+    match error {
+        DataError::TooShort { needed, found, .. } => DataError::TooShort {
+            what: "the fits that calibrate the band, each without a part of the record",
+            needed,
+            found,
+        },
+        other => other,
+    }
+}
+
+fn calibrating_folds<'a>(dataset: &'a Dataset, split: &Split) -> Result<Folds<'a>> {
+    Ok(Folds::blocks(dataset, split)?.with_two_cuts())
+}
+
+/// What the fit without a fold learns from, and chooses its epochs on.
+fn blind_split(folds: &Folds<'_>, fold: usize) -> Split {
+    let choosing = folds.choosing(Some(fold));
+    Split {
+        train: without(&folds.folds[fold].rest, &choosing),
+        validation: choosing,
+        test: Part::from_segments(Vec::new()),
+    }
 }
 
 /// What is left of `part` when the samples of `block` are taken out.

@@ -63,7 +63,7 @@ pub mod state_space;
 mod table;
 
 pub use config::{SearchConfig, SearchOptions};
-pub use cross_calibration::calibrate_on_blocks;
+pub use cross_calibration::{calibrate_on_blocks, check_blocks};
 pub use error::{Result, SearchError};
 pub use findings::{Finding, FindingKind, describe_record};
 pub use info::{CandidateInfo, SearchEnd, SearchInfo, SearchOutcome};

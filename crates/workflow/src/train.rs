@@ -6,7 +6,8 @@ use std::time::Duration;
 use intervalid_data::{Dataset, Normaliser, Split};
 use intervalid_model::{Control, CoverageTarget, FitConfig, FitOptions, Model, ModelError, ModelInterface, TrainInfo};
 use intervalid_search::{
-    SearchConfig, SearchEnd, SearchError, SearchInfo, SearchOptions, SearchOutcome, calibrate_on_blocks, search,
+    SearchConfig, SearchEnd, SearchError, SearchInfo, SearchOptions, SearchOutcome, calibrate_on_blocks, check_blocks,
+    search,
 };
 
 use crate::band::BandRequest;
@@ -204,6 +205,9 @@ fn one(
     calibrated_for: Option<CoverageTarget>,
     options: TrainOptions<'_>,
 ) -> Result<(Model, Training)> {
+    if calibrated_for.is_some() {
+        check_blocks(dataset, split, config)?;
+    }
     let fit_options = FitOptions {
         control: options.control,
         checkpoint: options.checkpoint,
@@ -265,4 +269,67 @@ fn searched(
         duration,
     };
     Ok((model, Training::Search(Box::new(record))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use intervalid_data::{Channel, DataError, Experiment, Lags, SplitFractions};
+    use intervalid_model::{ModelKind, Progress};
+
+    use super::*;
+
+    #[test]
+    fn a_record_too_short_to_calibrate_is_refused_before_training() {
+        let (u, y): (Vec<f64>, Vec<f64>) = (0..90)
+            .map(|k| f64::from(u8::from((k / 5 + k / 7) % 2 == 0)))
+            .scan(0.0, |level, u| {
+                *level = 0.8 * *level + 0.2 * u;
+                Some((u, *level))
+            })
+            .unzip();
+        let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+        let runs = vec![Experiment::new("run", vec![u], vec![y])];
+        let data = Dataset::new("plant", inputs, outputs, None, runs).expect("a record");
+        let split = Split::new(&data, SplitFractions::default()).expect("parts");
+        let epochs = AtomicUsize::new(0);
+        let count = |_: &Progress| {
+            epochs.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        let fitted = |calibrate: bool, lag_search: bool| {
+            let config = FitConfig::default().with(|config| {
+                config.model = ModelKind::Inode;
+                config.lags = Lags { nx: 1, nd: 1, ny: 1 };
+                config.lag_search = lag_search;
+                config.network.hidden = vec![4];
+                config.training.epochs = 1;
+            });
+            let request = FitRequest::One {
+                config: Box::new(config),
+                calibrate,
+                band: BandRequest::default(),
+            };
+            let options = TrainOptions {
+                control: Control {
+                    observer: Some(&count),
+                    ..Control::default()
+                },
+                ..TrainOptions::default()
+            };
+            request.train(&data, &split, options)
+        };
+        for lag_search in [false, true] {
+            let error = fitted(true, lag_search).expect_err("blocks leave no window");
+            let WorkflowError::Data(DataError::TooShort { what, .. }) = error else {
+                panic!("{error:?}");
+            };
+            assert!(what.contains("calibrate"), "{what}");
+        }
+        assert_eq!(epochs.load(Ordering::Relaxed), 0);
+        fitted(false, false).expect("enough for the fit itself");
+        assert!(epochs.load(Ordering::Relaxed) > 0);
+    }
 }

@@ -71,10 +71,11 @@ pub fn update_split(dataset: &Dataset, new_from: usize) -> Split {
 }
 
 /// Fits a model once more from where it is ([`renew`] or [`refit`]), to the parts of [`update_split`]; the band of the latter is scaled on the
-/// validation part where that has samples enough.
+/// validation part where that has samples enough. What the old band promised, of each output or of all together, the new one promises.
 ///
 /// # Errors
-/// Those of [`renew`] and [`refit`]; if a part is too short, or a new experiment is an old one.
+/// Those of [`renew`] and [`refit`]; if a part is too short, or a new experiment is an old one; if a band for all outputs together
+/// cannot be sized.
 pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainOptions<'_>) -> Result<Update> {
     let (old, new) = dataset
         .experiments()
@@ -85,6 +86,7 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
         model.interface().check_part(dataset, part)?;
     }
     let coverage = model.config().coverage;
+    let target = model.interface().coverage_target(coverage);
     let judged = |model: &Model| -> Result<Evaluation> {
         let bands = model.simulate(dataset, &split.test)?;
         Ok(evaluate(dataset, &bands, coverage)?)
@@ -100,14 +102,14 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
     let fitted = fitted
         .with_output_ranges(model.interface().output_ranges.clone())?
         .with_trend(trend)?;
-    let scaled = match is_calibrated {
-        true => None,
-        false => Some(fitted.recalibrated(dataset, &split.validation, 1.0)),
-    };
-    let fitted = match scaled {
-        Some(Ok(scaled)) => scaled.model,
-        None | Some(Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. })) => fitted,
-        Some(Err(error)) => return Err(error.into()),
+    let fitted = match is_calibrated {
+        true => fitted,
+        false => match fitted.recalibrated_for(target, dataset, &split.validation, 1.0) {
+            Ok(scaled) => scaled.model,
+            // The band that training made; it holds each output alone, so it is none for all together.
+            Err(ModelError::TooFewSamples { .. } | ModelError::RunDiverged { .. }) if !target.together => fitted,
+            Err(error) => return Err(error.into()),
+        },
     };
     let fitted = fitted
         .with_region(dataset, &split.train)?
@@ -169,9 +171,10 @@ fn fitted_again(
 #[cfg(test)]
 mod tests {
     use intervalid_data::{Channel, Experiment, Lags};
-    use intervalid_model::{FitConfig, FitOptions, ModelKind};
+    use intervalid_model::{CoverageTarget, FitConfig, FitOptions, ModelKind};
 
     use super::*;
+    use crate::error::WorkflowError;
 
     /// A first-order plant with this gain, driven by steps.
     fn run(name: &str, samples: usize, gain: f64) -> Experiment {
@@ -197,15 +200,18 @@ mod tests {
     fn fitted(kind: ModelKind) -> Model {
         let data = record(vec![run("old", 300, 1.0)]);
         let split = Split::new(&data, intervalid_data::SplitFractions::default()).expect("parts");
-        let config = FitConfig::default().with(|config| {
+        Model::fit(&data, &split, &config(kind), FitOptions::default())
+            .expect("a fit")
+            .0
+    }
+
+    fn config(kind: ModelKind) -> FitConfig {
+        FitConfig::default().with(|config| {
             config.model = kind;
             config.lags = Lags { nx: 1, nd: 1, ny: 1 };
             config.network.hidden = vec![4];
             config.training.epochs = 60;
-        });
-        Model::fit(&data, &split, &config, FitOptions::default())
-            .expect("a fit")
-            .0
+        })
     }
 
     #[test]
@@ -224,6 +230,47 @@ mod tests {
             assert_eq!(found.new.model.architecture(), model.architecture());
             assert_eq!(found.new.model.config().lags, model.config().lags);
         }
+    }
+
+    #[test]
+    fn a_band_for_all_outputs_stays_one() {
+        let two = |experiment: Experiment| {
+            let [u, y] = [experiment.input(0), experiment.output(0)].map(<[f64]>::to_vec);
+            let slower = y.iter().scan(0.0, |level, y| {
+                *level = 0.7 * *level + 0.3 * y;
+                Some(*level)
+            });
+            Experiment::new(experiment.name(), vec![u], vec![y.clone(), slower.collect()])
+        };
+        let record = |experiments: Vec<Experiment>| {
+            let channels = |names: &[&str]| names.iter().map(|name| Channel::new(*name)).collect();
+            let experiments = experiments.into_iter().map(two).collect();
+            Dataset::new("plant", channels(&["u"]), channels(&["y", "z"]), None, experiments).expect("a record")
+        };
+        let data = record(vec![run("old", 600, 1.0)]);
+        let split = Split::new(&data, intervalid_data::SplitFractions::default()).expect("parts");
+        let config = config(ModelKind::Arx);
+        let (model, _) = Model::fit(&data, &split, &config, FitOptions::default()).expect("a fit");
+        let together = CoverageTarget {
+            share: 0.9,
+            together: true,
+        };
+        let whole = Part::whole(&data);
+        let model = model
+            .recalibrated_for(together, &data, &whole, 1.0)
+            .expect("a band")
+            .model;
+        assert!(model.interface().is_together());
+        let longer = record(vec![run("old", 60, 1.0), run("new", 3000, 1.2)]);
+        let found = update(&model, &longer, 1, TrainOptions::default()).expect("an update");
+        assert!(found.new.model.interface().is_together());
+        // A band of each output alone would pass for one of all.
+        let shorter = record(vec![run("old", 60, 1.0), run("new", 400, 1.2)]);
+        let error = update(&model, &shorter, 1, TrainOptions::default()).expect_err("too few samples");
+        assert!(
+            matches!(error, WorkflowError::Model(ModelError::TooFewSamples { .. })),
+            "{error:?}"
+        );
     }
 
     #[test]

@@ -32,3 +32,4 @@ mod terminal;
 mod times;
 mod use_and_judge;
 mod version_0_1;
+mod watch;

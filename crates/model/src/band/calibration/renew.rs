@@ -7,6 +7,7 @@ use super::blocks::{BlockScores, calibrate};
 use super::levels::LevelScaling;
 use super::quality::{BandQuality, scaled_by_halves};
 use super::scaling::{Calibration, Scaling};
+use super::together::CoverageTarget;
 use crate::band::light::LightBand;
 use crate::band::metrics::align;
 use crate::band::prediction::Band;
@@ -58,6 +59,21 @@ impl Model {
     /// [`ModelError::TooFewSamples`] if the recordings are worth too few independent samples for the coverage; if `new_weight` is not
     /// between 0 and 1, a run diverges, or the data have other channels.
     pub fn recalibrated(&self, dataset: &Dataset, part: &Part, new_weight: f64) -> Result<Recalibrated> {
+        let target = self.interface().coverage_target(self.config().coverage);
+        self.recalibrated_for(target, dataset, part, new_weight)
+    }
+
+    /// The same for what another band has promised: that of a model which this one replaces.
+    ///
+    /// # Errors
+    /// Those of [`Model::recalibrated`].
+    pub fn recalibrated_for(
+        &self,
+        target: CoverageTarget,
+        dataset: &Dataset,
+        part: &Part,
+        new_weight: f64,
+    ) -> Result<Recalibrated> {
         if !(new_weight > 0.0 && new_weight <= 1.0) {
             return Err(ModelError::option(
                 "weight",
@@ -85,11 +101,9 @@ impl Model {
         }
         let stretches = stretches(dataset, &bands, self.interface().outputs.len())?;
         let count = stretches.first().map_or(0, Vec::len);
-        let coverage = self.config().coverage;
         let floors = vec![0.0; old.len()];
-        let target = self.interface().coverage_target(coverage);
         let found = calibrate((&stretches, &[]), &floors, target, 1);
-        let needed = LEAST_MISSES / (1.0 - coverage);
+        let needed = LEAST_MISSES / (1.0 - target.share);
         if count < 2 || found.effective_samples < needed {
             return Err(ModelError::TooFewSamples {
                 samples: found.samples,
