@@ -1,5 +1,8 @@
 //! Inputs for the next recording, which go where data are missing.
 
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use crate::error::{AnalysisError, Result};
@@ -15,6 +18,8 @@ const USED: f64 = 0.9;
 const HELD: f64 = 3.0;
 const LEAST_SAMPLES: usize = 100;
 const MOST_SAMPLES: usize = 200_000;
+/// Strides through the parts of the range without a common divisor with their number, which jump up and down.
+const STRIDES: [usize; 3] = [3, 7, 9];
 /// More sines than these tell little more, and each gets less of the power.
 const MOST_LINES: usize = 300;
 
@@ -129,10 +134,42 @@ fn bandwidth(response: &FrequencyResponse) -> f64 {
 /// The middle of every part: the hardly seen ones first and once more, all in an order that jumps up and down.
 fn levels(input: usize, parts: Option<&[InputPart]>, [low, high]: [f64; 2]) -> Vec<f64> {
     let middle = |bin: usize| low + (high - low) * (bin as f64 + 0.5) / BINS as f64;
-    // Strides without a common divisor with the number of parts; different ones for different inputs.
-    let stride = [3, 7, 9][input % 3];
-    let order: Vec<usize> = (0..BINS).map(|index| (index * stride + input) % BINS).collect();
+    let order = order(input);
     let needed = |bin: &usize| parts.is_some_and(|parts| parts[*bin].is_rare || parts[*bin].is_wide);
     let first = order.iter().copied().filter(needed);
     first.chain(order.iter().copied()).map(middle).collect()
+}
+
+/// All parts in an order of its own for each input: of two inputs with the same one, one would be the other a little later, and their effects
+/// could hardly be told apart.
+fn order(input: usize) -> Vec<usize> {
+    let mut parts: Vec<usize> = (0..BINS).collect();
+    match STRIDES.get(input) {
+        Some(stride) => (parts.iter_mut()).for_each(|part| *part = (*part * stride + input) % BINS),
+        // There are no more strides than these.
+        None => parts.shuffle(&mut ChaCha8Rng::seed_from_u64(input as u64)),
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_input_is_another_one_a_little_later() {
+        let all: Vec<Vec<usize>> = (0..8).map(order).collect();
+        for (input, own) in all.iter().enumerate() {
+            let mut sorted = own.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..BINS).collect::<Vec<_>>(), "input {input} visits every part");
+            for (other, theirs) in all.iter().enumerate().skip(input + 1) {
+                let is_shifted = |by: usize| (0..BINS).all(|k| own[k] == theirs[(k + by) % BINS]);
+                assert!(
+                    !(0..BINS).any(is_shifted),
+                    "inputs {input} and {other}: {own:?} {theirs:?}"
+                );
+            }
+        }
+    }
 }

@@ -44,11 +44,11 @@ pub struct Residuals {
     pub spectrum: Option<ErrorSpectrum>,
     /// With itself, from lag 0.
     pub autocorrelation: Correlation,
-    /// With each input; lags from negative, where the input comes after the error.
+    /// With each input, without the model's trend; lags from negative, where the input comes after the error.
     pub cross: Vec<CrossCorrelation>,
     /// Share inside the band along the record.
     pub by_time: Vec<CoverageGroup>,
-    /// Share inside by the simulated output, from its smallest to its largest values.
+    /// Share inside by the simulated output without the model's trend, from its smallest to its largest values.
     pub by_amplitude: Vec<CoverageGroup>,
     /// Share inside the region of the training data and outside it; none where the model does not know it.
     pub by_region: Option<[CoverageGroup; 2]>,
@@ -144,8 +144,24 @@ pub struct AheadFit {
     pub fit_percent: Vec<Option<f64>>,
 }
 
-/// One sample: measured, simulated, lower, upper, whether extrapolated.
-type Row = (f64, f64, f64, f64, Option<bool>);
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    measured: f64,
+    simulated: f64,
+    lower: f64,
+    upper: f64,
+    /// What the model's trend adds to all of these.
+    trend: f64,
+    is_extrapolated: Option<bool>,
+}
+
+impl Row {
+    /// ŷ without the trend, which would sort samples by time.
+    fn level(&self) -> f64 {
+        self.simulated - self.trend
+    }
+}
 
 /// Errors of every output of a simulation; outputs without a scored sample are left out.
 ///
@@ -153,37 +169,39 @@ type Row = (f64, f64, f64, f64, Option<bool>);
 /// If the bands do not belong to the data.
 pub fn residuals(model: &Model, dataset: &Dataset, bands: &[Band]) -> Result<Vec<Residuals>> {
     let outside = model.extrapolated(dataset, bands)?;
+    // Errors are compared with what the model saw: a drift would hide all else that an input does.
+    let level = model.level(dataset)?;
     let mut found = Vec::new();
     for (index, channel) in dataset.outputs().iter().enumerate() {
-        let runs = align(dataset, bands, index)?;
-        let rows: Vec<Row> = runs
-            .iter()
-            .enumerate()
-            .flat_map(|(run, aligned)| rows(aligned, outside.as_ref().map(|all| &all[run])))
-            .collect();
-        if rows.is_empty() {
+        let (runs, levelled) = (align(dataset, bands, index)?, align(&level, bands, index)?);
+        let mut samples: Vec<Row> = Vec::new();
+        for (run, (aligned, without)) in runs.iter().zip(&levelled).enumerate() {
+            samples.extend(rows(aligned, without, outside.as_ref().map(|all| &all[run])));
+        }
+        if samples.is_empty() {
             continue;
         }
-        found.push(of_output(dataset, bands, (&channel.name, &runs), &rows)?);
+        found.push(of_output(&level, bands, (&channel.name, &runs), &samples)?);
     }
     Ok(found)
 }
 
-fn rows(run: &Aligned<'_>, outside: Option<&Vec<bool>>) -> Vec<Row> {
+fn rows(run: &Aligned<'_>, level: &Aligned<'_>, outside: Option<&Vec<bool>>) -> Vec<Row> {
     let unscored = outside.map_or(0, |flags| flags.len() - run.target.len());
-    let flag = |k: usize| outside.map(|flags| flags[unscored + k]);
-    (0..run.target.len())
-        .map(|k| (run.target[k], run.centre[k], run.lower[k], run.upper[k], flag(k)))
-        .collect()
+    let row = |k: usize| Row {
+        measured: run.target[k],
+        simulated: run.centre[k],
+        lower: run.lower[k],
+        upper: run.upper[k],
+        trend: run.target[k] - level.target[k],
+        is_extrapolated: outside.map(|flags| flags[unscored + k]),
+    };
+    (0..run.target.len()).map(row).collect()
 }
 
-fn of_output(
-    dataset: &Dataset,
-    bands: &[Band],
-    (name, runs): (&str, &[Aligned<'_>]),
-    rows: &[Row],
-) -> Result<Residuals> {
-    let errors: Vec<f64> = rows.iter().map(|row| row.0 - row.1).collect();
+/// Of one output; `level` has the inputs as the model saw them.
+fn of_output(level: &Dataset, bands: &[Band], (name, runs): (&str, &[Aligned<'_>]), rows: &[Row]) -> Result<Residuals> {
+    let errors: Vec<f64> = rows.iter().map(|row| row.measured - row.simulated).collect();
     let n = errors.len();
     let mean = errors.iter().sum::<f64>() / n as f64;
     let std = (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
@@ -200,6 +218,7 @@ fn of_output(
     let longest = by_run.iter().map(Vec::len).max().unwrap_or(0);
     let spectrum = Spectra::new(
         &by_run.iter().map(|run| vec![run.clone()]).collect::<Vec<_>>(),
+        0,
         "a spectrum",
     )
     .ok();
@@ -207,9 +226,9 @@ fn of_output(
     let lags = LAGS.min(longest / 4);
     let own = correlation(&residuals, &residuals, lags);
     let mut cross = Vec::new();
-    for (input, channel) in dataset.inputs().iter().enumerate() {
+    for (input, channel) in level.inputs().iter().enumerate() {
         let signals = bands.iter().map(|band| {
-            let values = dataset.experiments()[band.experiment].input(input);
+            let values = level.experiments()[band.experiment].input(input);
             values[band.first + band.warmup.min(band.len())..band.first + band.len()].to_vec()
         });
         let signals = centred(signals.collect());
@@ -229,15 +248,17 @@ fn of_output(
         group((from + 1) as f64, to as f64, rows[from..to].iter())
     });
     let mut sorted: Vec<&Row> = rows.iter().collect();
-    sorted.sort_by(|a, b| a.1.total_cmp(&b.1));
+    sorted.sort_by(|a, b| a.level().total_cmp(&b.level()));
     let in_size = (0..GROUPS).filter_map(|part| {
         let rows = &sorted[part * n / GROUPS..(part + 1) * n / GROUPS];
         let (first, last) = (rows.first()?, rows.last()?);
-        Some(group(first.1, last.1, rows.iter().copied()))
+        Some(group(first.level(), last.level(), rows.iter().copied()))
     });
-    let by_region = rows[0]
-        .4
-        .map(|_| [false, true].map(|outside| group(0.0, 0.0, rows.iter().filter(|row| row.4 == Some(outside)))));
+    let of_region = |outside: bool| {
+        let own = rows.iter().filter(|row| row.is_extrapolated == Some(outside));
+        group(0.0, 0.0, own)
+    };
+    let by_region = rows[0].is_extrapolated.map(|_| [false, true].map(of_region));
     Ok(Residuals {
         output: name.to_owned(),
         n,
@@ -257,18 +278,18 @@ fn of_output(
         by_time: in_time.collect(),
         by_amplitude: in_size.collect(),
         by_region,
-        measured: rows.iter().map(|row| row.0).collect(),
-        simulated: rows.iter().map(|row| row.1).collect(),
+        measured: rows.iter().map(|row| row.measured).collect(),
+        simulated: rows.iter().map(|row| row.simulated).collect(),
         errors,
     })
 }
 
 fn group<'a>(from: f64, to: f64, rows: impl Iterator<Item = &'a Row>) -> CoverageGroup {
     let (mut n, mut inside, mut width) = (0_usize, 0_usize, 0.0);
-    for (y, _, lower, upper, _) in rows {
+    for row in rows {
         n += 1;
-        inside += usize::from(lower <= y && y <= upper);
-        width += upper - lower;
+        inside += usize::from(row.lower <= row.measured && row.measured <= row.upper);
+        width += row.upper - row.lower;
     }
     let mean = |sum: f64| (n > 0).then(|| sum / n as f64);
     CoverageGroup {

@@ -13,9 +13,14 @@ const AMPLITUDES: [f64; 4] = [-1.0, 0.5, 1.0, 2.0];
 /// The answer is shown for so many of the slowest time constants.
 const TIME_CONSTANTS: f64 = 6.0;
 const SHORTEST: usize = 30;
-const LONGEST: usize = 2000;
+/// No step is run for longer, so that large models answer in seconds.
+pub(crate) const LONGEST: usize = 20_000;
+/// Of a longer run so many samples are kept: the first half of them one by one, where what is fast happens, then at equal distances.
+const KEPT: usize = 2000;
 /// Where no pole decays.
 const WITHOUT_POLES: usize = 200;
+/// After so many of the slowest time constants an answer has come to within 2 % of its rest.
+const AT_REST: f64 = 4.0;
 /// Part of the change within which an answer has settled.
 const SETTLED: f64 = 0.02;
 
@@ -26,7 +31,7 @@ pub struct Responses {
     pub input: String,
     /// `s` or `samples`.
     pub time_unit: &'static str,
-    /// From the change on.
+    /// From the change on; of an answer that takes longer than 2000 samples the later ones are thinned out.
     pub time: Vec<f64>,
     /// Steps: the input stays changed.
     pub steps: Vec<Response>,
@@ -58,7 +63,7 @@ pub struct OutputResponse {
     pub upper: Vec<f64>,
     /// Least and greatest of the members; none of a single one.
     pub members: Option<[Vec<f64>; 2]>,
-    /// What a step does to it.
+    /// What a step does to it; none where it does nothing, or where a run is too short for the slowest pole to come to rest.
     pub figures: Option<StepFigures>,
 }
 
@@ -104,6 +109,8 @@ impl Responses {
             });
         }
         let length = length(linear);
+        let comes_to_rest = comes_to_rest(linear);
+        let kept = kept(length);
         let scales = map.output_scales();
         let (start, before) = at_rest(model, point, &scales)?;
         let answer = |amplitude: f64, lasts: usize| -> Result<Response> {
@@ -143,17 +150,18 @@ impl Responses {
                     output.members = Some(spread(&runs, index, |value| scales[index].to_physical(value)));
                 }
             }
-            if lasts >= length {
-                for output in &mut outputs {
+            for output in &mut outputs {
+                if lasts >= length && comes_to_rest {
                     output.figures = figures(output, amplitude, linear.step());
                 }
+                output.keep(&kept);
             }
             Ok(Response { amplitude, outputs })
         };
         Ok(Self {
             input: channel.name.clone(),
             time_unit: linear.time_unit,
-            time: (0..length).map(|k| k as f64 * linear.step()).collect(),
+            time: kept.iter().map(|k| *k as f64 * linear.step()).collect(),
             steps: amplitudes
                 .iter()
                 .map(|amplitude| answer(*amplitude, length))
@@ -166,17 +174,52 @@ impl Responses {
     }
 }
 
-fn length(linear: &Linearisation) -> usize {
+impl OutputResponse {
+    /// Only these samples.
+    fn keep(&mut self, kept: &[usize]) {
+        let members = self.members.iter_mut().flatten();
+        for values in [&mut self.y, &mut self.lower, &mut self.upper]
+            .into_iter()
+            .chain(members)
+        {
+            *values = kept.iter().map(|k| values[*k]).collect();
+        }
+    }
+}
+
+/// The slowest time constant of a stable model in samples, and the longest delay.
+fn slowest(linear: &Linearisation) -> (f64, usize) {
     let slowest = linear
         .poles
         .iter()
         .filter_map(|pole| pole.time_constant)
         .fold(0.0, f64::max);
     let delay = linear.channels.iter().map(|channel| channel.delay).max().unwrap_or(0);
+    (slowest / linear.step(), delay)
+}
+
+fn length(linear: &Linearisation) -> usize {
+    let (slowest, delay) = slowest(linear);
     match slowest > 0.0 && linear.is_stable {
-        true => ((TIME_CONSTANTS * slowest / linear.step()) as usize + 2 * delay).clamp(SHORTEST, LONGEST),
+        true => ((TIME_CONSTANTS * slowest) as usize + 2 * delay).clamp(SHORTEST, LONGEST),
         false => WITHOUT_POLES,
     }
+}
+
+/// Whether a run lasts until the slowest pole has nothing more to say.
+pub(crate) fn comes_to_rest(linear: &Linearisation) -> bool {
+    let (slowest, delay) = slowest(linear);
+    linear.is_stable && length(linear) as f64 >= AT_REST * slowest + delay as f64
+}
+
+/// Which samples of a run are kept, the last among them.
+fn kept(length: usize) -> Vec<usize> {
+    if length <= KEPT {
+        return (0..length).collect();
+    }
+    let (whole, rest) = (KEPT / 2, KEPT - KEPT / 2);
+    let later = (1..=rest).map(|index| whole - 1 + index * (length - whole) / rest);
+    (0..whole).chain(later).collect()
 }
 
 /// Least and greatest of the members' runs.
@@ -226,4 +269,20 @@ fn figures(response: &OutputResponse, amplitude: f64, step: f64) -> Option<StepF
         settling_time: is_settled.then_some(settled as f64 * step),
         overshoot: 100.0 * (most - 1.0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_long_run_ends_with_it() {
+        assert_eq!(kept(KEPT), (0..KEPT).collect::<Vec<_>>());
+        for length in [KEPT + 1, 6000, LONGEST] {
+            let found = kept(length);
+            assert_eq!((found.len(), found[0], found[KEPT - 1]), (KEPT, 0, length - 1));
+            assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
+            assert_eq!(found[KEPT / 2 - 1], KEPT / 2 - 1, "the first samples are all there");
+        }
+    }
 }

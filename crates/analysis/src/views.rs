@@ -9,7 +9,7 @@ use crate::frequency::FrequencyResponse;
 use crate::linearise::Linearisation;
 use crate::next_recording::{NextRecording, next_recording};
 use crate::residuals::{AheadFit, Residuals, fits_ahead, residuals};
-use crate::response::Responses;
+use crate::response::{LONGEST, Responses, comes_to_rest};
 use crate::static_curve::StaticCurve;
 use crate::width::{WidthShares, width_shares};
 
@@ -78,6 +78,11 @@ impl Views {
                 }
                 false => {}
             }
+        }
+        if !responses.is_empty() && !comes_to_rest(&linear) {
+            notes.push(format!(
+                "Steps have no gain, times or overshoot: the slowest pole takes longer to come to rest than the {LONGEST} samples of a run."
+            ));
         }
         let (mut errors, mut ahead, mut widths, mut next) = (Vec::new(), Vec::new(), Vec::new(), None);
         if let Some(Run { dataset, part, bands }) = run {

@@ -100,6 +100,24 @@ impl Failure {
         }
     }
 
+    /// The same failure with what to do where a file lacks the column by which the experiments of the fit were told apart.
+    pub(crate) fn or_missing_experiment(self, column: &str) -> Self {
+        let is_it = match self.error.downcast_ref::<DataError>() {
+            Some(DataError::File(FileError {
+                problem: FileProblem::MissingColumn { column: missing, .. },
+                ..
+            })) => missing == column,
+            _ => false,
+        };
+        match is_it {
+            true => self.with_hint(format!(
+                "the fit has parts of each experiment by the column '{column}', and so have these data: name the column with --experiment, or take the \
+                 whole record with --part all"
+            )),
+            false => self,
+        }
+    }
+
     /// The same failure with the data it is about named in front, where the message does not name them.
     pub(crate) fn about(mut self, data: &str) -> Self {
         let message = self.error.to_string();

@@ -1,5 +1,6 @@
 //! Files that remember something between calls.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,15 +29,14 @@ impl StateFile {
     /// Locks the file, and reads it if it is there; `what` says what it should be.
     pub(crate) fn open<T: DeserializeOwned>(path: &Path, what: &str) -> Result<(Self, Option<T>), Failure> {
         let out = OutFile::open(path, "--state")?;
-        if !matches!(out, OutFile::File { .. }) {
+        let OutFile::File { folder, name } = &out else {
             return Err(Failure::input(anyhow!(
                 "--state {}: this is a device, expected a file",
                 path.display()
             )));
-        }
-        let mut lock = path.as_os_str().to_owned();
-        lock.push(".lock");
-        let lock = LockedFile::take(PathBuf::from(lock))
+        };
+        // Beside the file that is written, whatever leads there.
+        let lock = LockedFile::take(folder.path().join(lock_name(name)))
             .with_context(|| format!("--state {}: cannot be locked", path.display()))
             .map_err(Failure::input)?;
         let Some(lock) = lock else {
@@ -87,11 +87,52 @@ impl StateFile {
 
     /// Writes the file, in one step.
     pub(crate) fn write(&self, content: &impl Serialize) -> Result<(), Failure> {
-        self.out.write((serde_json::to_string(content)? + "\n").as_bytes())
+        let text = serde_json::to_string(content)? + "\n";
+        // What could not be read again had better not take the place of what can.
+        check_length(text.len() as u64, MOST_BYTES).map_err(|error| self.refused(error))?;
+        self.out.write(text.as_bytes())
     }
 
     /// Where it is, as the user named it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// A name that no user gives to a file. It ends otherwise than those of `intervalid_files`, whatever the state is called.
+fn lock_name(state: &OsStr) -> OsString {
+    let mut name = OsString::from(".intervalid-");
+    name.push(state);
+    name.push("-state-lock");
+    name
+}
+
+fn check_length(bytes: u64, most: u64) -> anyhow::Result<()> {
+    match bytes <= most {
+        true => Ok(()),
+        false => Err(anyhow!(
+            "what it has to remember has grown to {bytes} bytes, expected at most {most}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_grows_too_long_is_refused_and_the_old_one_stays() {
+        assert!(check_length(MOST_BYTES, MOST_BYTES).is_ok());
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state");
+        let (file, old) = StateFile::open::<String>(&path, "a text").expect("opens");
+        assert_eq!(old, None);
+        file.write(&"short").expect("written");
+        let failure = file.write(&"x".repeat(MOST_BYTES as usize)).expect_err("too long");
+        let lines = failure.lines().join("\n");
+        assert!(lines.contains("has grown to 67108867 bytes"), "{lines}");
+        drop(file);
+        let (_file, old) = StateFile::open::<String>(&path, "a text").expect("opens");
+        assert_eq!(old.as_deref(), Some("short"));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use intervalid_model::{CWC_ETA, Evaluation, Metrics, ModelInterface};
 use intervalid_report::folder::REPORT;
-use intervalid_report::{independent_share, metric_texts, model_in_words, reading, together_reading};
+use intervalid_report::{asked_beside, independent_share, metric_texts, model_in_words, reading, together_reading};
 use intervalid_search::SearchInfo;
 use intervalid_workflow::{Extrapolation, FitMetrics, FitOutcome};
 
@@ -94,7 +94,7 @@ pub(crate) fn levels<'a>(levels: impl Iterator<Item = (f64, &'a Evaluation)>, ou
             let row = move |(name, metrics): &(String, Metrics)| {
                 let [_, _, picp, pinaw, _, score] =
                     metric_texts(metrics).map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
-                vec![percent(coverage), name.clone(), picp, pinaw, score]
+                vec![asked_beside(coverage), name.clone(), picp, pinaw, score]
             };
             evaluation.outputs.iter().map(row)
         })
@@ -202,5 +202,9 @@ pub(crate) fn formulas(output: &Output) -> Result<(), Failure> {
 
 fn row(name: String, metrics: &Metrics, coverage: f64) -> Vec<String> {
     let cells = metric_texts(metrics).map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
-    [name].into_iter().chain(cells).chain([percent(coverage)]).collect()
+    [name]
+        .into_iter()
+        .chain(cells)
+        .chain([asked_beside(coverage)])
+        .collect()
 }

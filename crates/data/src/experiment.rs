@@ -9,6 +9,9 @@ use crate::read::Position;
 use crate::spot::Mark;
 use crate::time::TimeAxis;
 
+/// Fewer samples may well be equal by chance.
+pub(crate) const TELLING: usize = 10;
+
 /// One uninterrupted recording: a column per channel, one sample per row.
 ///
 /// The columns are unchecked until the experiment becomes part of a [`Dataset`](crate::Dataset).
@@ -176,10 +179,36 @@ impl Experiment {
         self.len() == 0
     }
 
-    /// Whether its samples are those of `other`, whatever their names, times and rows.
+    /// Whether its samples are those of `other`, or those of one are the beginning of the other, as where a recording has grown; whatever their names,
+    /// times and rows.
     #[must_use]
     pub fn has_samples_of(&self, other: &Self) -> bool {
-        (&self.inputs, &self.outputs) == (&other.inputs, &other.outputs)
+        self.has_settled_samples_of(other, 0)
+    }
+
+    /// The same, where rows to come may change the last `unsettled` samples of the shorter one.
+    #[must_use]
+    pub fn has_settled_samples_of(&self, other: &Self, unsettled: usize) -> bool {
+        if (&self.inputs, &self.outputs) == (&other.inputs, &other.outputs) {
+            return true;
+        }
+        let shared = self.len().min(other.len()).saturating_sub(unsettled);
+        let alike = |own: &[Vec<f64>], others: &[Vec<f64>]| {
+            let mut pairs = own.iter().zip(others);
+            own.len() == others.len() && pairs.all(|(a, b)| a[..shared] == b[..shared])
+        };
+        self.is_known_by(shared) && alike(&self.inputs, &other.inputs) && alike(&self.outputs, &other.outputs)
+    }
+
+    /// Whether its first `samples` are enough to know it by: recordings of one plant may well begin with the same rest.
+    #[must_use]
+    #[expect(clippy::float_cmp, reason = "a channel at rest repeats the very same number")]
+    pub fn is_known_by(&self, samples: usize) -> bool {
+        let columns = || self.inputs.iter().chain(&self.outputs);
+        let is_at_rest = |sample: &usize| columns().all(|column| column[*sample] == column[0]);
+        let samples = samples.min(self.len());
+        let rest = (0..samples).take_while(is_at_rest).count();
+        samples - rest >= TELLING
     }
 
     /// Equal for equal samples.
@@ -249,5 +278,36 @@ impl Experiment {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_that_has_grown_holds_the_samples_of_what_it_was() {
+        let recording = |rest: usize, samples: usize, seed: u64| {
+            let random = |k: usize| ((k as u64 * k as u64 * 7919 + seed * 31) % 101) as f64;
+            let column = |scale: f64| {
+                let moving = (0..samples - rest).map(move |k| scale * random(k));
+                std::iter::repeat_n(2.0, rest).chain(moving).collect::<Vec<_>>()
+            };
+            Experiment::new("e", vec![column(1.0)], vec![column(0.5)])
+        };
+        let (short, long) = (recording(0, 40, 1), recording(0, 60, 1));
+        assert!(short.has_samples_of(&short) && short.has_samples_of(&long) && long.has_samples_of(&short));
+        assert!(!long.has_samples_of(&recording(0, 40, 2)));
+        // Its last samples may have been others before it grew.
+        let changed = {
+            let mut changed = short.clone();
+            changed.column_mut(1)[38] += 1.0;
+            changed
+        };
+        assert!(!long.has_samples_of(&changed) && long.has_settled_samples_of(&changed, 2));
+        // Chance, and the rest before a test begins, are no sign of the same recording.
+        assert!(!long.has_samples_of(&recording(0, 8, 1)));
+        assert!(!recording(30, 35, 1).has_samples_of(&recording(30, 60, 1)));
+        assert!(recording(30, 50, 1).has_samples_of(&recording(30, 60, 1)));
     }
 }

@@ -128,7 +128,7 @@ pub enum Warning {
         /// Seconds between samples, as it was read.
         step: f64,
     },
-    /// Numbers without a unit where the name of the column promises dates.
+    /// Numbers without a unit where the name of the column promises dates, or that look like the days of a spreadsheet.
     DateInSeconds {
         /// File name.
         file: String,

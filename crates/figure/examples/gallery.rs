@@ -357,6 +357,7 @@ fn correlations() -> LineChart {
                 x: vec![0.0, 40.0],
                 lower: vec![-0.11; 2],
                 upper: vec![0.11; 2],
+                ..ShadedBand::default()
             }],
             ..LinePanel::default()
         }

@@ -4,6 +4,8 @@
 //! pixel column keeps its first, lowest, highest and last sample, which draws the same line as all samples would (Jugel
 //! et al., "M4: a visualization-oriented time series data aggregation", VLDB 2014, doi:10.14778/2732951.2732953).
 
+use std::collections::HashSet;
+
 /// Samples up to which nothing is thinned.
 pub(crate) const KEPT_WHOLE: usize = 2000;
 
@@ -31,6 +33,16 @@ pub(crate) fn band(points: &[(f64, f64, f64)]) -> Vec<BandRun> {
     .into_iter()
     .map(|run| if thin { thin_band(&run) } else { run })
     .collect()
+}
+
+/// Dots of which no two lie in the same pixel, the first of each: the others would be drawn on top of it.
+pub(crate) fn dots(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= KEPT_WHOLE {
+        return points.to_vec();
+    }
+    let mut taken = HashSet::new();
+    let mut is_first = |point: &&(f64, f64)| taken.insert((point.0.floor() as i64, point.1.floor() as i64));
+    points.iter().filter(|point| is_first(point)).copied().collect()
 }
 
 /// Of points off a band, with their distance in pixels (positive above), the farthest per column and side.
@@ -177,6 +189,22 @@ mod tests {
         long.iter_mut().step_by(2).for_each(|point| point.1 = f64::NAN);
         assert!(line(&long).len() <= 801);
         assert!(line(&[(0.0, f64::NAN)]).is_empty());
+    }
+
+    #[test]
+    fn of_many_dots_every_pixel_keeps_one() {
+        let few = record(KEPT_WHOLE);
+        assert_eq!(dots(&few), few);
+        let many = record(100_000);
+        let kept = dots(&many);
+        let cells = |points: &[(f64, f64)]| -> HashSet<(i64, i64)> {
+            points
+                .iter()
+                .map(|point| (point.0.floor() as i64, point.1.floor() as i64))
+                .collect()
+        };
+        assert!(kept.len() < many.len());
+        assert_eq!((cells(&kept).len(), cells(&kept)), (kept.len(), cells(&many)));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub enum LineStyle {
 /// Line charts in a grid of panels: training histories, residual correlations, rolling coverage.
 ///
 /// Series of the same name have the same colour in all panels. Lines longer than 2000 points are thinned to the
-/// extremes within each pixel column; so are dots and stems, to lines.
+/// extremes within each pixel column; so are stems, to lines. Of so many dots one per pixel is drawn.
 ///
 /// ```
 /// use intervalid_figure::{LineChart, LinePanel, LineSeries, Style};
@@ -107,6 +107,8 @@ pub struct ShadedBand {
     pub lower: Vec<f64>,
     /// Upper edge at each position.
     pub upper: Vec<f64>,
+    /// The series of the panel whose colour it has; without one it is grey.
+    pub of: Option<String>,
 }
 
 /// A horizontal line.
@@ -268,7 +270,7 @@ impl LineChart {
                 Sample::Band {
                     opacity: 2.0 * BAND_OPACITY,
                 },
-                colours.muted,
+                band_colour(names, band, colours),
             );
         }
         entries
@@ -277,6 +279,14 @@ impl LineChart {
 
 fn colour_index(names: &[&str], series: &LineSeries) -> usize {
     names.iter().position(|name| *name == series.name).unwrap_or(0)
+}
+
+fn band_colour(names: &[&str], band: &ShadedBand, colours: &Colours) -> &'static str {
+    let index = band
+        .of
+        .as_deref()
+        .and_then(|of| names.iter().position(|name| *name == of));
+    index.map_or(colours.muted, |index| colours.series(index))
 }
 
 fn draw_panel(canvas: &mut Canvas, placed: &Placed, panel: &LinePanel, names: &[&str], colours: &Colours) {
@@ -292,7 +302,8 @@ fn draw_panel(canvas: &mut Canvas, placed: &Placed, panel: &LinePanel, names: &[
             .map(|((&lower, &upper), &x)| (placed.x(x), placed.y(upper), placed.y(lower)))
             .collect();
         canvas.open_group("band");
-        marks::band(canvas, &decimate::band(&points), colours.muted, BAND_OPACITY);
+        let colour = band_colour(names, band, colours);
+        marks::band(canvas, &decimate::band(&points), colour, BAND_OPACITY);
         canvas.close_group();
     }
     let zero = placed.y(0.0).clamp(frame.top, frame.bottom());
@@ -320,15 +331,15 @@ fn draw_panel(canvas: &mut Canvas, placed: &Placed, panel: &LinePanel, names: &[
             .map(|(&x, &y)| (placed.x(x), placed.y(y)))
             .collect();
         canvas.open_group("series");
-        let style = if points.len() > KEPT_WHOLE && series.style != LineStyle::Dashed {
-            LineStyle::Line
-        } else {
-            series.style
+        let style = match series.style {
+            // So many stems side by side are an area: its outline says as much.
+            LineStyle::Stem if points.len() > KEPT_WHOLE => LineStyle::Line,
+            style => style,
         };
         match style {
             LineStyle::Line => marks::line(canvas, &decimate::line(&points), 1.6, colour, colours.dash(index)),
             LineStyle::Dashed => marks::line(canvas, &decimate::line(&points), 1.6, colour, Some("5 3")),
-            LineStyle::Dots => marks::dots(canvas, &present(&points), 2.0, colour),
+            LineStyle::Dots => marks::dots(canvas, &decimate::dots(&present(&points)), 2.0, colour),
             LineStyle::Stem => {
                 let points = present(&points);
                 let stems: Vec<Vec<(f64, f64)>> = points.iter().map(|&(x, y)| vec![(x, zero), (x, y)]).collect();

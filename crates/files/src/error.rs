@@ -48,4 +48,16 @@ impl FolderError {
         let path = path.into();
         move |source| Self::Io { action, path, source }
     }
+
+    /// For `map_err` of what [`read_file`](crate::read_file) says of a list of ours.
+    pub(crate) fn unreadable(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| match source.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Self::Damaged {
+                path,
+                reason: source.to_string(),
+            },
+            _ => Self::io("read", path)(source),
+        }
+    }
 }

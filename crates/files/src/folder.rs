@@ -15,12 +15,15 @@ use crate::error::{FolderError, Result};
 use crate::fault;
 use crate::lock::LockedFile;
 use crate::manifest::{MANIFEST, Manifest, is_plain};
-use crate::whole::{replace_file, sweep, sync_folder};
+use crate::read::{Links, open_file, read_file};
+use crate::whole::{replace_as, replace_file, sweep, sync_folder};
 
 const LOCK: &str = ".intervalid-folder-lock";
 const STAGED: &str = ".intervalid-folder-new";
 const SWITCH: &str = ".intervalid-folder-switch";
 const PLAN: &str = ".plan.json";
+/// A plan of a thousand files has a tenth of it; what is larger is none of ours.
+const MOST_PLAN_BYTES: u64 = 1 << 20;
 
 /// How often and how long a reader waits for a writer that is in the middle of a switch, which takes milliseconds.
 const LOOKS: usize = 100;
@@ -111,6 +114,25 @@ impl OwnedFolder {
         Ok(found)
     }
 
+    /// Checks that those of `names` that are here were written together. Where the folder is not owned, [`settle`] does.
+    ///
+    /// # Errors
+    /// [`FolderError::Changed`] if they were not.
+    pub fn check(&self, names: &[&str]) -> Result<()> {
+        let manifest = self.manifest()?;
+        let changed = manifest.map(|manifest| {
+            let changed = manifest.first_changed(&self.path, names)?;
+            Ok(changed.map(str::to_owned))
+        });
+        match changed.transpose()?.flatten() {
+            None => Ok(()),
+            Some(file) => Err(FolderError::Changed {
+                folder: self.path.clone(),
+                file,
+            }),
+        }
+    }
+
     /// A place to prepare new files in.
     ///
     /// # Errors
@@ -144,7 +166,7 @@ impl Staged<'_> {
     pub fn write(&mut self, name: &str, content: &[u8]) -> Result<()> {
         debug_assert!(is_plain(name) && name != MANIFEST && name != PLAN, "{name}");
         let target = self.folder.path.join(name);
-        replace_file(&self.path.join(name), content).map_err(FolderError::io("written", target))?;
+        replace_as(&self.path.join(name), content, &target).map_err(FolderError::io("written", target))?;
         self.names.push(name.to_owned());
         Ok(())
     }
@@ -225,12 +247,13 @@ pub fn settle(folder: &Path, names: &[&str]) -> Result<()> {
                 taken => drop(taken?),
             }
         }
-        let Some(manifest) = Manifest::read(folder)? else {
-            return Ok(());
+        let manifest = Manifest::read(folder)?;
+        let found = match &manifest {
+            Some(manifest) => manifest.first_changed(folder, names)?.map(str::to_owned),
+            None => None,
         };
-        let found = manifest.first_changed(folder, names)?.map(str::to_owned);
         // Somebody may have switched the files between our look at the list and at the file, and be done with it: then the list is another.
-        let is_outdated = found.is_some() && Manifest::read(folder)?.as_ref() != Some(&manifest);
+        let is_outdated = found.is_some() && Manifest::read(folder)? != manifest;
         match found {
             None if !is_busy => return Ok(()),
             _ if looks < LOOKS && (is_busy || is_outdated || is_owned(folder)) => std::thread::sleep(LOOK_AGAIN),
@@ -252,17 +275,23 @@ pub fn settle(folder: &Path, names: &[&str]) -> Result<()> {
 
 /// Whether some process writes into it now.
 fn is_owned(folder: &Path) -> bool {
-    fs::File::open(folder.join(LOCK)).is_ok_and(|file| file.try_lock().is_err())
+    open_file(&folder.join(LOCK), Links::Refused).is_ok_and(|file| file.try_lock().is_err())
 }
 
 /// Does what is left to do of a switch that was decided. Its caller owns the folder.
 fn finish(folder: &Path) -> Result<()> {
     let switch = folder.join(SWITCH);
+    if switch.is_symlink() {
+        return Err(FolderError::Damaged {
+            path: switch,
+            reason: "it is a link, expected a folder of ours".to_owned(),
+        });
+    }
     let path = switch.join(PLAN);
-    let text = match fs::read(&path) {
+    let text = match read_file(&path, Links::Refused, MOST_PLAN_BYTES) {
         // Nothing to do, or all is done but for the empty folder.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return clear(&switch),
-        text => text.map_err(FolderError::io("read", &path))?,
+        text => text.map_err(FolderError::unreadable(&path))?,
     };
     let damaged = |reason| FolderError::Damaged {
         path: path.clone(),

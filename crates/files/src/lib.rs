@@ -5,6 +5,7 @@
 //! - [`OwnedFolder`] replaces several files of a folder together: all are prepared beside their places, and renaming the folder
 //!   that holds them decides. What a killed process left of such a switch is finished by whoever comes next.
 //! - [`Manifest`] lists the files that were switched in together with their hashes, so that a mixture is recognised.
+//! - [`read_file`] reads files that somebody else may have put there: regular ones, of a bounded length.
 //! - [`fault`] fails or ends debug builds at a chosen file operation; release builds have no trace of it.
 
 mod error;
@@ -12,10 +13,12 @@ pub mod fault;
 mod folder;
 mod lock;
 mod manifest;
+mod read;
 mod whole;
 
 pub use error::{FolderError, Result};
 pub use folder::{OwnedFolder, Staged, settle};
-pub use lock::{LockedFile, open_lock};
+pub use lock::{LockedFile, Sharing, lock_file};
 pub use manifest::{MANIFEST, Manifest};
+pub use read::{Links, open_file, open_own, read_file};
 pub use whole::{make_folder, replace_file, sweep, temporary_file};

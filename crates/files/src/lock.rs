@@ -2,6 +2,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::read::open_own;
 use crate::whole::make_folder;
 
 /// A file that this process keeps locked; removed when dropped.
@@ -19,10 +20,10 @@ impl LockedFile {
     /// Makes and locks the file, and its folder if need be; none if another holds it.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// As [`lock_file`]: what is not ours is not removed either.
     pub fn take(path: impl Into<PathBuf>) -> io::Result<Option<Self>> {
         let path = path.into();
-        Ok(lock(&path)?.map(|file| Self { path, _file: file }))
+        Ok(lock_file(&path, Sharing::Alone)?.map(|file| Self { path, _file: file }))
     }
 }
 
@@ -33,38 +34,55 @@ impl Drop for LockedFile {
     }
 }
 
-/// The locked file, or none if another has locked it.
-fn lock(path: &Path) -> io::Result<Option<File>> {
+/// Who else may hold a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody.
+    Alone,
+    /// Others that share it too.
+    Shared,
+}
+
+/// Makes and locks the file, and its folder if need be; none if another holds it. The lock lasts as long as the file is open.
+///
+/// # Errors
+/// What the operating system says; [`io::ErrorKind::InvalidInput`] if there is a link, or a file with content: ours are empty.
+pub fn lock_file(path: &Path, sharing: Sharing) -> io::Result<Option<File>> {
     loop {
         if let Some(folder) = path.parent() {
             make_folder(folder)?;
         }
-        let file = match open_lock(path) {
+        let file = match open_own(path) {
             // Somebody swept the folder away in between.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(not_ours(path, &error)),
             file => file?,
         };
-        match file.try_lock() {
+        let locked = match sharing {
+            Sharing::Alone => file.try_lock(),
+            Sharing::Shared => file.try_lock_shared(),
+        };
+        match locked {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
             // The last holder may have removed the file after it was opened here: then another of that name counts.
-            Ok(()) if is_at(&file, path)? => return Ok(Some(file)),
-            Ok(()) => {}
+            Ok(()) if !is_at(&file, path)? => {}
+            Ok(()) => {
+                let length = file.metadata()?.len();
+                if length > 0 {
+                    let found = format!("it has {length} bytes, expected an empty file");
+                    return Err(not_ours(path, &found));
+                }
+                return Ok(Some(file));
+            }
         }
     }
 }
 
-/// Opens a file that is there to be locked, and makes it if need be. What it holds stays, and a link is refused: it could name
-/// any file of the user's.
-///
-/// # Errors
-/// What the operating system says; [`io::ErrorKind::InvalidInput`] if it is a link.
-pub fn open_lock(path: &Path) -> io::Result<File> {
-    if path.is_symlink() {
-        let what = format!("{} is a link, expected a file of ours", path.display());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-    }
-    File::options().write(true).create(true).truncate(false).open(path)
+/// Why a file of this name is no lock, whatever the folder around it is called in the message.
+fn not_ours(path: &Path, found: &dyn std::fmt::Display) -> io::Error {
+    let what = format!("{} is not ours: {found}", path.display());
+    io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
 /// Whether `path` names this very file.
@@ -101,6 +119,34 @@ mod tests {
             fs::remove_file(&lock).unwrap();
         }
         assert_eq!(fs::read_to_string(victim).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_file_with_content_is_no_lock_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("poetry.lock");
+        fs::write(&path, "precious").unwrap();
+        for _ in 0..2 {
+            let error = LockedFile::take(&path).map(|_| ()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            assert!(error.to_string().contains("has 8 bytes"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(path).unwrap(), "precious");
+    }
+
+    #[test]
+    fn those_who_share_a_lock_keep_others_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("study.lock");
+        let lock = |sharing| lock_file(&path, sharing).unwrap();
+        let shared = [lock(Sharing::Shared), lock(Sharing::Shared)];
+        assert!(shared.iter().all(Option::is_some) && lock(Sharing::Alone).is_none());
+        drop(shared);
+        let alone = lock(Sharing::Alone);
+        assert!(alone.is_some() && lock(Sharing::Shared).is_none());
+        // Whoever removes a file that it holds hands on nothing but its name.
+        fs::remove_file(&path).unwrap();
+        assert!(lock(Sharing::Alone).is_some());
     }
 
     #[test]

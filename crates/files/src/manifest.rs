@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{FolderError, Result};
+use crate::read::{Links, open_file, read_file};
 
 /// The list of files that were written together, in their folder.
 pub const MANIFEST: &str = "manifest.json";
@@ -47,19 +48,15 @@ impl Manifest {
     /// If it cannot be read or is no such list.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
-        let file = match File::open(&path) {
+        let text = match read_file(&path, Links::Followed, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(FolderError::io("read", &path))?,
+            text => text.map_err(FolderError::unreadable(&path))?,
         };
-        let mut text = String::new();
-        file.take(MOST_BYTES)
-            .read_to_string(&mut text)
-            .map_err(FolderError::io("read", &path))?;
         let damaged = |reason| FolderError::Damaged {
             path: path.clone(),
             reason,
         };
-        let manifest: Self = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        let manifest: Self = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         if manifest.format > FORMAT {
             return Err(damaged(format!(
                 "format {}, expected at most {FORMAT}",
@@ -87,8 +84,9 @@ impl Manifest {
             return Ok(false);
         };
         let path = folder.join(name);
+        let found = fs::metadata(&path)?;
         // The size first: it spares reading most files that differ.
-        Ok(std::fs::metadata(&path)?.len() == entry.bytes && sha256(&path)? == entry.sha256)
+        Ok(found.is_file() && found.len() == entry.bytes && sha256(&path, entry.bytes)? == entry.sha256)
     }
 
     /// The first of `names` in `folder` that is not the one that was written. Files that somebody removed are not missed.
@@ -108,8 +106,8 @@ impl Manifest {
     }
 
     pub(crate) fn insert(&mut self, name: &str, path: &Path) -> io::Result<()> {
-        let bytes = std::fs::metadata(path)?.len();
-        let sha256 = sha256(path)?;
+        let bytes = fs::metadata(path)?.len();
+        let sha256 = sha256(path, bytes)?;
         self.files.insert(name.to_owned(), Entry { bytes, sha256 });
         Ok(())
     }
@@ -128,8 +126,10 @@ pub(crate) fn is_plain(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', ':', '\0'])
 }
 
-fn sha256(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+/// The hash of a file of so many bytes; of a longer one, some other.
+fn sha256(path: &Path, bytes: u64) -> io::Result<String> {
+    let mut file = open_file(path, Links::Followed)?.take(bytes.saturating_add(1));
+    let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer)? {
@@ -149,16 +149,57 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = Manifest::default();
         for name in ["a", "b"] {
-            std::fs::write(folder.path().join(name), name).unwrap();
+            fs::write(folder.path().join(name), name).unwrap();
             manifest.insert(name, &folder.path().join(name)).unwrap();
         }
-        std::fs::write(folder.path().join(MANIFEST), manifest.to_text().unwrap()).unwrap();
+        fs::write(folder.path().join(MANIFEST), manifest.to_text().unwrap()).unwrap();
         assert_eq!(Manifest::read(folder.path()).unwrap(), Some(manifest.clone()));
         assert_eq!(manifest.first_changed(folder.path(), &["a", "b"]).unwrap(), None);
-        std::fs::remove_file(folder.path().join("a")).unwrap();
+        fs::remove_file(folder.path().join("a")).unwrap();
         assert_eq!(manifest.first_changed(folder.path(), &["a", "b"]).unwrap(), None);
-        std::fs::write(folder.path().join("b"), "c").unwrap();
+        fs::write(folder.path().join("b"), "c").unwrap();
         assert_eq!(manifest.first_changed(folder.path(), &["a", "b"]).unwrap(), Some("b"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri starts no programs")]
+    fn a_pipe_in_place_of_a_list_or_a_file_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| {
+            let mut make = std::process::Command::new("mkfifo");
+            assert!(make.arg(folder.path().join(name)).status().unwrap().success());
+        };
+        pipe(MANIFEST);
+        let error = Manifest::read(folder.path()).unwrap_err();
+        assert!(
+            matches!(&error, FolderError::Damaged { reason, .. } if reason.contains("a pipe")),
+            "{error}"
+        );
+        fs::remove_file(folder.path().join(MANIFEST)).unwrap();
+        let empty = folder.path().join("a");
+        fs::write(&empty, "").unwrap();
+        let mut manifest = Manifest::default();
+        manifest.insert("a", &empty).unwrap();
+        fs::remove_file(&empty).unwrap();
+        pipe("a");
+        assert_eq!(manifest.first_changed(folder.path(), &["a"]).unwrap(), Some("a"));
+        // What a link of the user's leads to is read.
+        fs::remove_file(&empty).unwrap();
+        fs::write(folder.path().join("b"), "").unwrap();
+        std::os::unix::fs::symlink("b", &empty).unwrap();
+        assert_eq!(manifest.first_changed(folder.path(), &["a"]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(MANIFEST), vec![b' '; MOST_BYTES as usize + 1]).unwrap();
+        let error = Manifest::read(folder.path()).unwrap_err();
+        assert!(
+            matches!(&error, FolderError::Damaged { reason, .. } if reason.contains("too long")),
+            "{error}"
+        );
     }
 
     #[test]
@@ -173,7 +214,7 @@ mod tests {
             format!(r#"{{"format": 1, "files": {{"/etc/passwd": {entry}}}}}"#),
             format!(r#"{{"format": 1, "files": {{"..": {entry}}}}}"#),
         ] {
-            std::fs::write(folder.path().join(MANIFEST), &text).unwrap();
+            fs::write(folder.path().join(MANIFEST), &text).unwrap();
             assert!(
                 matches!(Manifest::read(folder.path()), Err(FolderError::Damaged { .. })),
                 "{text}"

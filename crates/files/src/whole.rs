@@ -23,11 +23,20 @@ const RANDOM: usize = 6;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
+/// On Unix, a file that is replaced keeps who may read and write it.
+///
 /// # Errors
 /// What the operating system says; the old file then stays.
 pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_as(path, content, path)
+}
+
+/// As [`replace_file`], for a file that will take the place of `earlier` later.
+pub(crate) fn replace_as(path: &Path, content: &[u8], earlier: &Path) -> io::Result<()> {
     let folder = around(path);
     let mut file = temporary_file(folder)?;
+    // Before there is anything in it to read.
+    keep_mode(file.as_file(), earlier)?;
     let half = content.len() / 2;
     file.write_all(&content[..half]).map_err(own_words)?;
     fault::point()?;
@@ -37,6 +46,28 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     fault::point()?;
     file.persist(path).map_err(|error| own_words(error.error))?;
     sync_folder(folder);
+    Ok(())
+}
+
+/// Gives a file the permissions of an earlier one, if there is one.
+#[cfg(unix)]
+fn keep_mode(file: &File, earlier: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |permissions: fs::Permissions| permissions.mode() & 0o777;
+    let Ok(earlier) = fs::symlink_metadata(earlier) else {
+        return Ok(());
+    };
+    let wanted = mode(earlier.permissions());
+    // Where there are no such permissions, all files have the same, and changing them may fail.
+    if !earlier.is_file() || mode(file.metadata()?.permissions()) == wanted {
+        return Ok(());
+    }
+    file.set_permissions(fs::Permissions::from_mode(wanted))
+}
+
+/// Gives a file the permissions of an earlier one: other systems than Unix have none that are ours to keep.
+#[cfg(not(unix))]
+fn keep_mode(_file: &File, _earlier: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -144,6 +175,30 @@ mod tests {
         left.sort();
         assert_eq!(left.len(), others.len() + 2, "{left:?}");
         assert!(in_use.path().exists() && !folder.path().join(".intervalid-Ab3dE9").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri changes no permissions")]
+    fn a_file_that_is_replaced_keeps_who_may_read_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        replace_file(&path, b"new").unwrap();
+        let usual = mode();
+        for mode_before in [0o600, 0o640, 0o444, usual] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode_before)).unwrap();
+            replace_file(&path, b"newer").unwrap();
+            assert_eq!(mode(), mode_before);
+        }
+        // What a link leads to has permissions of its own.
+        fs::remove_file(&path).unwrap();
+        fs::write(folder.path().join("other"), "").unwrap();
+        fs::set_permissions(folder.path().join("other"), fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink("other", &path).unwrap();
+        replace_file(&path, b"new").unwrap();
+        assert_eq!(mode(), usual);
     }
 
     #[test]

@@ -182,6 +182,12 @@ impl Fit {
         self.interrupted
     }
 
+    /// What was asked for and is missing, since training was ended early, in words.
+    #[getter]
+    fn unfinished(&self) -> Vec<String> {
+        self.trained.unfinished().iter().map(ToString::to_string).collect()
+    }
+
     /// One dict per stage of training that was begun, in order.
     #[getter]
     fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {

@@ -15,18 +15,7 @@ pub(crate) fn parameters<'py>(py: Python<'py>, interface: &ModelInterface) -> Py
     if let Some(samples) = prepared.decimate {
         found.set_item("decimate", samples)?;
     }
-    let channels: Vec<&Channel> = interface.inputs.iter().chain(&interface.outputs).collect();
-    let limits = match &prepared.clip_spikes {
-        ClipSpikes::None => Vec::new(),
-        ClipSpikes::Outputs(limit) => interface.outputs.iter().map(|output| (&*output.name, *limit)).collect(),
-        ClipSpikes::Named(names) => names.iter().map(|(name, limit)| (&**name, *limit)).collect(),
-        ClipSpikes::Channels(limits) => {
-            let pairs = channels.iter().zip(limits);
-            pairs
-                .filter_map(|(channel, limit)| Some((&*channel.name, (*limit)?)))
-                .collect()
-        }
-    };
+    let limits = spike_limits(&prepared.clip_spikes, &interface.inputs, &interface.outputs);
     if !limits.is_empty() {
         let by_name = PyDict::new(py);
         limits
@@ -36,7 +25,8 @@ pub(crate) fn parameters<'py>(py: Python<'py>, interface: &ModelInterface) -> Py
     }
     if let Some(trend) = &interface.trend {
         let (inputs, outputs) = trend.lines();
-        let lines = channels.iter().zip(inputs.iter().chain(outputs));
+        let channels = interface.inputs.iter().chain(&interface.outputs);
+        let lines = channels.zip(inputs.iter().chain(outputs));
         let names: Vec<&str> = lines
             .filter(|(_, line)| line.is_some())
             .map(|(channel, _)| &*channel.name)
@@ -53,4 +43,25 @@ pub(crate) fn parameters<'py>(py: Python<'py>, interface: &ModelInterface) -> Py
         found.set_item("output_range", ranges)?;
     }
     Ok(found)
+}
+
+/// The channels whose spikes are clipped, with their limits, in the order of the channels.
+pub(crate) fn spike_limits<'a>(
+    clip: &ClipSpikes,
+    inputs: &'a [Channel],
+    outputs: &'a [Channel],
+) -> Vec<(&'a str, f64)> {
+    let limit = |place: usize, channel: &Channel| match clip {
+        ClipSpikes::None => None,
+        ClipSpikes::Outputs(limit) => (place >= inputs.len()).then_some(*limit),
+        ClipSpikes::Named(names) => names
+            .iter()
+            .find(|(name, _)| *name == channel.name)
+            .map(|(_, limit)| *limit),
+        ClipSpikes::Channels(limits) => limits.get(place).copied().flatten(),
+    };
+    let channels = inputs.iter().chain(outputs).enumerate();
+    channels
+        .filter_map(|(place, channel)| Some((channel.name.as_str(), limit(place, channel)?)))
+        .collect()
 }

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 
 use crate::convert::column;
 use crate::error;
+use crate::preparation::spike_limits;
 
 /// Name and unit.
 pub(crate) type ChannelNames = Vec<(String, Option<String>)>;
@@ -214,6 +215,14 @@ impl Record {
     fn is_prepared(&self) -> bool {
         let done = self.dataset.preparation();
         done.decimate.is_some() || !done.clip_spikes.is_none()
+    }
+
+    /// Whether what was done to it is what is asked for, but for gaps that were filled, which do not show.
+    fn is_prepared_as(&self, prepare: Prepare) -> PyResult<bool> {
+        let (asked, done) = (preparation(Some(prepare))?, self.dataset.preparation());
+        let (inputs, outputs) = (self.dataset.inputs(), self.dataset.outputs());
+        let limits = |clip| spike_limits(clip, inputs, outputs);
+        Ok(asked.decimate == done.decimate && limits(&asked.clip_spikes) == limits(&done.clip_spikes))
     }
 
     /// The same record after preparation, of which a record that has no gaps needs no filling.

@@ -20,7 +20,7 @@ fn plain(program: &StepProgram) -> Value {
     let inputs: Vec<Value> = program
         .inputs
         .iter()
-        .map(|input| json!({"name": input.channel.name, "mean": input.scale.mean, "std": input.scale.std}))
+        .map(|input| json!({"name": input.channel.name, "unit": input.channel.unit, "mean": input.scale.mean, "std": input.scale.std}))
         .collect();
     let outputs: Vec<Value> = program
         .outputs
@@ -28,6 +28,7 @@ fn plain(program: &StepProgram) -> Value {
         .map(|output| {
             json!({
                 "name": output.channel.name,
+                "unit": output.channel.unit,
                 "mean": output.scale.mean,
                 "std": output.scale.std,
                 "spread_factor": output.spread.factor,

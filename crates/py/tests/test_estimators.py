@@ -209,3 +209,12 @@ def test_a_search_takes_a_shape_and_a_coverage_of_all_outputs_together() -> None
     assert together.result_["test"]["picp_together"] >= each.result_["test"]["picp_together"]
     with pytest.raises(errors.OptionError, match="1 to 20 states"):
         iv.AutoModel(states=21).fit(u, y)
+
+
+def test_a_calibrated_model_is_loaded_as_one(tmp_path: pathlib.Path) -> None:
+    u, y = two_by_two(300, 6)
+    for calibrate in (True, False):
+        iv.ARX(lags=(1, 0, 1), calibrate=calibrate).fit(u, y).save(tmp_path / "m.safetensors")
+        loaded = iv.load_model(tmp_path / "m.safetensors")
+        assert loaded.get_params()["calibrate"] is calibrate
+        assert (loaded.fit(u, y).model_.calibration is not None) is calibrate

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import intervalid as iv
-from conftest import small
+from conftest import small, two_by_two
 
 
 def test_callbacks_see_every_epoch_and_can_stop(dryer: iv.Record) -> None:
@@ -166,3 +167,21 @@ def test_ctrl_c_without_callbacks() -> None:
     """Nobody listens to epochs, and the signal is seen all the same."""
     done = subprocess.run([sys.executable, "-c", UNWATCHED], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "usable\n", done.stderr
+
+
+def test_what_a_callback_cuts_off_is_told() -> None:
+    u, y = two_by_two(300, 2)
+    with pytest.warns(UserWarning, match="a callback ended training early: its band has not been trained"):
+        model = small(callbacks=[lambda event: True]).fit(u, y)
+    assert model.stages_[-1]["stage"] == "crisp"
+
+    def in_margins(event: dict[str, Any]) -> bool:
+        return bool(event["stage"] == "margins")
+
+    with pytest.warns(UserWarning, match="ended training early: its band has not been calibrated"):
+        small(calibrate=True, callbacks=[in_margins]).fit(u, y)
+    with pytest.warns(UserWarning, match="1 of 3 members were trained"):
+        iv.EnsembleNODE(members=3, lags=(1, 0, 1), hidden=(4,), epochs=3, window=(30, 5), callbacks=[lambda event: True]).fit(u, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small(callbacks=[in_margins]).fit(u, y)

@@ -216,3 +216,93 @@ def test_a_linear_model_can_be_looked_into(model: iv.ARX, dryer: iv.Record) -> N
     assert model.coef_.shape == (2, 6)
     with pytest.raises(AttributeError, match="model 'inode'"):
         _ = small().fit(dryer[:300]).coef_
+
+
+def test_predictions_take_columns_by_name(model: iv.ARX) -> None:
+    band = model.predict(INPUTS, y0=OUTPUTS[:1])
+    swapped = OUTPUTS[["temperature", "level"]]
+    assert band.metrics(swapped) == band.metrics(OUTPUTS) == model.metrics(INPUTS, OUTPUTS)
+    np.testing.assert_array_equal(band.contains(swapped), band.contains(OUTPUTS))
+    with pytest.raises(iv.errors.ChannelsError, match="y has no column level"):
+        band.metrics(OUTPUTS.rename(columns={"level": "x"}))
+    u, y = dated()
+    band = iv.ARX(lags=(1, 0, 1)).fit(u, y).predict(u[100:], y0=y[100:101])
+    assert band.metrics(y[100:])["n"] == 199
+    with pytest.raises(iv.errors.ShapeError, match="y has other times in its index than the prediction"):
+        band.metrics(y[:200])
+
+
+def test_data_in_other_units_are_refused(tmp_path: pathlib.Path) -> None:
+    for name, unit, factor in (("m", "m", 1.0), ("mm", "mm", 1000.0), ("none", "", 1.0)):
+        head = f"level [{unit}]" if unit else "level"
+        rows = "\n".join(f"{u},{factor * y}" for u, y in zip(U[:, 0], Y[:, 0], strict=True))
+        (tmp_path / f"{name}.csv").write_text(f"flow,{head}\n{rows}\n")
+
+    def load(name: str) -> iv.Record:
+        return iv.load_data(tmp_path / f"{name}.csv", inputs=["flow"], outputs=["level"])
+
+    model = iv.ARX(lags=(1, 0, 1)).fit(load("m"))
+    model.save(tmp_path / "model.safetensors")
+    for estimator in (model, iv.load_model(tmp_path / "model.safetensors")):
+        expected = estimator.metrics(load("m"))
+        assert estimator.metrics(load("none")) == expected
+        for use in (estimator.metrics, estimator.predict, estimator.recalibrate, estimator.monitor().update):
+            with pytest.raises(iv.errors.ChannelsError, match="mm"):
+                use(load("mm"))
+        frame = pd.DataFrame({"level [mm]": 1000.0 * Y[:, 0]})
+        with pytest.raises(iv.errors.ChannelsError, match=r"y has level \[mm\], the model takes level in m"):
+            estimator.metrics(INPUTS[["flow"]], frame)
+        # Of two columns of the name, the one in the unit of the model.
+        both = frame.assign(**{"level [m]": Y[:, 0]})
+        assert estimator.metrics(INPUTS[["flow"]], both) == expected
+
+
+def test_columns_that_could_both_be_meant_are_refused(model: iv.ARX) -> None:
+    twice = pd.concat([INPUTS, INPUTS[["flow"]]], axis=1)
+    with pytest.raises(iv.errors.ChannelsError, match="u has 2 columns named flow"):
+        model.metrics(twice, OUTPUTS)
+    near = OUTPUTS.rename(columns={"level": "level [m]"}).assign(**{"level [mm]": 0.0})
+    with pytest.raises(iv.errors.ChannelsError, match=r"y has several columns for level: level \[m\], level \[mm\]"):
+        model.metrics(INPUTS, near)
+    # Brackets may as well count channels.
+    numbered = iv.ARX(lags=(1, 0, 1)).fit(INPUTS.set_axis(["x[1]", "x[2]"], axis=1), OUTPUTS)
+    with pytest.raises(iv.errors.ChannelsError):
+        numbered.metrics(INPUTS.set_axis(["x[3]", "x[2]"], axis=1), OUTPUTS)
+
+
+def test_rows_out_of_order_are_refused_in_use_as_in_fits(model: iv.ARX) -> None:
+    shuffled = INPUTS.sample(frac=1, random_state=1)
+    for use in (
+        lambda: model.metrics(shuffled, OUTPUTS),
+        lambda: model.score(shuffled, OUTPUTS),
+        lambda: model.predict(shuffled, y0=OUTPUTS[:1]),
+        lambda: model.recalibrate(shuffled, OUTPUTS),
+        lambda: model.monitor().update(shuffled, OUTPUTS),
+    ):
+        with pytest.raises(iv.errors.ShapeError, match="its index does not rise"):
+            use()
+    with pytest.raises(iv.errors.ShapeError, match="u has 5 rows, expected one"):
+        model.simulator(y0=OUTPUTS[:20]).step(INPUTS[20:25])
+
+
+def test_rows_of_other_samples_are_refused_or_told() -> None:
+    arx = iv.ARX(lags=(1, 0, 1))
+    with pytest.raises(iv.errors.ShapeError, match="u has rows 50 to 149, y has rows 150 to 249"):
+        arx.fit(INPUTS[50:150], OUTPUTS[150:250])
+    with pytest.warns(UserWarning, match="u has rows 0 to 99, y has rows 150 to 249: they are taken in the order they come in"):
+        arx.fit(INPUTS[:100], OUTPUTS[150:250])
+    with pytest.warns(UserWarning, match="1 hole in 299 rows"):
+        arx.fit(INPUTS.drop(100), OUTPUTS.drop(100))
+    record = iv.Record([INPUTS[:100], INPUTS[100:]], [OUTPUTS[:100], OUTPUTS[100:]])
+    frame = record.to_pandas()
+    with pytest.raises(iv.errors.ShapeError, match="labels of 2 levels, so they are of several experiments"):
+        arx.fit(frame[["flow", "heat"]], frame[["level", "temperature"]])
+    parts = [part for _, part in frame.groupby(level=0)]
+    assert len(parts) == 2
+
+
+def test_a_record_has_a_name_and_a_rate_of_its_own() -> None:
+    record = iv.Record(U, Y, sample_time=2.0)
+    for options in ({"sample_time": 0.1}, {"name": "x"}):
+        with pytest.raises(iv.errors.OptionError, match="a name and a sample time of its own"):
+            iv.ARX(lags=(1, 0, 1)).fit(record, **options)

@@ -248,3 +248,13 @@ def test_tables_with_gaps_in_their_dates_are_refused_in_use_as_in_fits() -> None
     with pytest.raises(iv.errors.ShapeError, match="u has 600 samples, y has 10"):
         model.metrics(u, y[:10])
     assert len(model.predict(u[:6], y0=y[:5])) == 6
+
+
+def test_an_estimator_and_a_record_agree_on_what_was_done() -> None:
+    u, y = two_by_two(400, 4)
+    prepared = iv.Record(u, y, decimate=2, clip_spikes=8)
+    for options in ({"decimate": 10}, {"decimate": 2}, {"decimate": 2, "clip_spikes": {"y1": 8.0}}):
+        with pytest.raises(iv.errors.OptionError, match="the record was prepared otherwise already"):
+            iv.ARX(lags=(1, 0, 1), **options).fit(prepared)
+    same = iv.ARX(lags=(1, 0, 1), decimate=2, clip_spikes={"y1": 8, "y2": 8}).fit(prepared)
+    assert same.model_.to_bytes() == iv.ARX(lags=(1, 0, 1)).fit(prepared).model_.to_bytes()

@@ -403,6 +403,8 @@ const charts = (() => {
     u.hooks.setSize = (u.hooks.setSize || []).concat(() => queueMicrotask(show));
   }
 
+  const present = (raw) => raw !== null && raw !== undefined;
+
   function lines(_, spec, box) {
     const positive = (values) => spec.log ? values.map((raw) => raw > 0 ? raw : null) : values;
     // The edges of a band have the colour of the line that it is around.
@@ -415,6 +417,9 @@ const charts = (() => {
       if (changed.show !== undefined && lowers.has(index - 1)) u.setSeries(lowers.get(index - 1) + 1, { show: changed.show });
     };
     const plain = (index) => spec.series[index].style === "line" || spec.series[index].style === "step";
+    // Where curves have positions of their own, those of the others are no gaps; no two have a value at the same one. On a logarithmic axis
+    // what is not positive is passed over.
+    const apart = spec.log || spec.series.length > 1 && spec.x.every((_, place) => spec.series.filter((series) => present(series.values[place])).length < 2);
     const options = {
       ...size(box),
       scales: { x: { time: false, distr: spec.x_log ? 3 : 1 }, y: spec.y_range ? { range: () => spec.y_range } : { distr: spec.log ? 3 : 1 } },
@@ -431,7 +436,7 @@ const charts = (() => {
         fill: series.style === "stem" ? theme.series(index) : undefined,
         width: series.style === "edge" ? 0.5 : 1.5,
         dash: index % 2 && spec.series.length > 1 && plain(index) ? [6, 3] : undefined,
-        spanGaps: series.style === "joined" || series.style === "edge",
+        spanGaps: apart && (series.style === "joined" || series.style === "edge"),
         paths: PATHS[series.style](),
         points: { show: series.style === "stem" || series.style === "dots", size: series.style === "dots" ? 4 : 5, fill: series.style === "dots" ? theme.series(index) : undefined },
         value,

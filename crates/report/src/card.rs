@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use intervalid_data::Channel;
+use intervalid_data::{Channel, SplitFractions};
 use intervalid_model::{Method, Model, ModelError, SAMPLE_LIMIT};
 use intervalid_workflow::Preset;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Card {
             of_data(source, &mut known),
             of_protocol(source, &mut known),
             of_figures(source, &mut known),
-            of_band(source.model, &mut known),
+            of_band(source, &mut known),
             of_limits(source, &mut known),
             of_use(source),
         ];
@@ -385,13 +385,32 @@ fn of_figures(source: &CardSource<'_>, known: &mut Known) -> CardSection {
     }
 }
 
-fn of_band(model: &Model, known: &mut Known) -> CardSection {
+/// What the band was sized by.
+fn band_in_words(source: &CardSource<'_>) -> String {
+    let model = source.model;
+    if let Some(calibration) = &model.interface().calibration {
+        return calibration.in_words();
+    }
+    // That of a linear model is a quantile of its errors on the validation part, where there is one.
+    let is_linear = model.kind().method() == Method::Linear;
+    let split = source.split.and_then(|split| split.parse::<SplitFractions>().ok());
+    match (is_linear, split) {
+        (true, Some(split)) if split.validation > 0.0 => {
+            "The band was sized by errors of free runs over the validation part, which the model was not fitted to; nothing else was held out for it."
+        }
+        (true, None) => {
+            "The band was sized by errors of free runs: over the validation part of the fit if it had one, else over the data that the model was \
+             fitted to, and then expect less inside on new data."
+        }
+        _ => "The band was sized on the data that the model was trained on, with no held-out data: expect less inside on new data.",
+    }
+    .to_owned()
+}
+
+fn of_band(source: &CardSource<'_>, known: &mut Known) -> CardSection {
+    let model = source.model;
     let interface = model.interface();
-    let mut words = vec![match &interface.calibration {
-        Some(calibration) => calibration.in_words(),
-        None => "The band was sized on the data that the model was trained on, with no held-out data: expect less inside on new data."
-            .to_owned(),
-    }];
+    let mut words = vec![band_in_words(source)];
     words.push(
         "This is no guarantee: errors of a simulation follow one another and drift with the plant. The command monitor watches over it in use."
             .to_owned(),

@@ -9,7 +9,7 @@ use crate::error::{ReportError, Result};
 use crate::fit::{BaselineView, FitContent};
 use crate::page::{Content, Page};
 use crate::table::{Heading, MEAN, MetricRow, metric_cells, metric_headings};
-use crate::text::asked;
+use crate::text::{asked, listed};
 
 /// One fit of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -194,9 +194,14 @@ fn verdict(rows: &[Row]) -> String {
     let Some((best, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else {
         return "None of the simulations has metrics to compare.".to_owned();
     };
-    let kept = match best.kept {
-        Some(true) => "and reaches its coverage target",
-        _ => "but falls short of its coverage target",
+    // Where each output has a target of its own, pages of early versions judged their mean.
+    let own = rows.iter().filter(|row| row.fit == best.fit && row.model == best.model);
+    let missed = own.filter(|row| row.output != MEAN && row.kept == Some(false));
+    let missed: Vec<&str> = missed.map(|row| row.output.as_str()).collect();
+    let kept = match (best.kept, output == MEAN && !missed.is_empty()) {
+        (_, true) => format!("but falls short of its coverage target in {}", listed(missed)),
+        (Some(true), _) => "and reaches its coverage target".to_owned(),
+        _ => "but falls short of its coverage target".to_owned(),
     };
     format!("On the test part {} ({}) has {measure} {kept}.", best.model, best.fit)
 }
@@ -251,18 +256,23 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
     charts
 }
 
-/// The charts of the first run of the test part, one per output.
-fn test_charts<'a>(fit: &Fit<'a>) -> Vec<&'a BandChart> {
+/// The charts of every run of the test part, one per output.
+fn test_charts<'a>(fit: &Fit<'a>) -> Vec<Vec<&'a BandChart>> {
     let test = fit.content.parts.iter().find(|part| part.name == "test");
-    let run = test.and_then(|part| part.runs.first());
-    let charts = run.map_or(&[][..], |run| &run.charts);
-    charts
-        .iter()
-        .filter_map(|chart| match chart {
+    let runs = test.map_or(&[][..], |part| &part.runs);
+    let bands = |charts: &'a [Chart]| -> Vec<&'a BandChart> {
+        let bands = charts.iter().filter_map(|chart| match chart {
             Chart::Band(band) => Some(band),
             _ => None,
-        })
-        .collect()
+        });
+        bands.collect()
+    };
+    runs.iter().map(|run| bands(&run.charts)).collect()
+}
+
+/// Those of the first run.
+fn first_charts<'a>(fit: &Fit<'a>) -> Vec<&'a BandChart> {
+    test_charts(fit).into_iter().next().unwrap_or_default()
 }
 
 /// Whether two charts show the same measured samples.
@@ -271,10 +281,12 @@ fn is_same_record(a: &BandChart, b: &BandChart) -> bool {
 }
 
 fn have_one_test_part(fits: &[Fit<'_>]) -> bool {
-    let all: Vec<Vec<&BandChart>> = fits.iter().map(test_charts).collect();
+    let all: Vec<Vec<Vec<&BandChart>>> = fits.iter().map(test_charts).collect();
     let same =
         |a: &[&BandChart], b: &[&BandChart]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_record(a, b));
-    all.windows(2).all(|pair| same(&pair[0], &pair[1]))
+    let same_runs =
+        |a: &[Vec<&BandChart>], b: &[Vec<&BandChart>]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
+    all.windows(2).all(|pair| same_runs(&pair[0], &pair[1]))
 }
 
 /// A chart per output with all models, where there are several on the same samples.
@@ -282,7 +294,7 @@ fn overlays(fits: &[Fit<'_>]) -> Vec<Chart> {
     if fits.len() < 2 || !have_one_test_part(fits) {
         return Vec::new();
     }
-    let all: Vec<Vec<&BandChart>> = fits.iter().map(test_charts).collect();
+    let all: Vec<Vec<&BandChart>> = fits.iter().map(first_charts).collect();
     let outputs = all[0].iter().enumerate();
     outputs
         .map(|(output, first)| {
@@ -351,10 +363,34 @@ mod tests {
         );
         assert!(same.lead[0].contains("the best mean fit"), "{:?}", same.lead);
 
+        // Early versions judged the mean of the outputs.
+        let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
+        data["baseline"]["rows"][2]["kept"] = true.into();
+        let mean = Page::from_json(&data.to_string()).expect("a page");
+        let lead = &compared(&mean, &mean).lead[0];
+        assert!(
+            lead.ends_with("but falls short of its coverage target in flow."),
+            "{lead}"
+        );
+
         let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
         data["parts"][0]["runs"][0]["charts"][0]["x"]["start"] = 7.0.into();
         let other = Page::from_json(&data.to_string()).expect("a page");
         let different = compared(&page, &other);
+        assert!(different.overlays.is_empty());
+        assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
+        // Fits that differ in a later run alone.
+        let with_second_run = |start: f64| {
+            let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
+            let runs = data["parts"][0]["runs"].as_array_mut().expect("runs");
+            let mut second = runs[0].clone();
+            second["charts"][0]["x"]["start"] = start.into();
+            runs.push(second);
+            Page::from_json(&data.to_string()).expect("a page")
+        };
+        let [first, second] = [100.0, 200.0].map(with_second_run);
+        assert_eq!(compared(&first, &first).cautions.len(), 0);
+        let different = compared(&first, &second);
         assert!(different.overlays.is_empty());
         assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
         let one = [Comparison {

@@ -29,6 +29,7 @@ mod page;
 mod study;
 mod table;
 mod text;
+mod thin;
 
 pub use analysis::{AnalysisReport, NamedAnalysis, analysis_overlay, analysis_page};
 pub use card::{Card, CardSection, CardSource};
@@ -40,5 +41,6 @@ pub use page::Page;
 pub use study::study_page;
 pub use table::metric_texts;
 pub use text::{
-    CoverageVerdict, MeasuredCoverage, asked, count, independent_share, percent, reading, significant, together_reading,
+    CoverageVerdict, MeasuredCoverage, asked, asked_beside, count, independent_share, percent, reading, significant,
+    together_reading,
 };

@@ -95,15 +95,16 @@ impl MetricRow {
             interval_score: None,
             ..evaluation.all
         };
-        rows.push(row(MEAN, mean));
         if target.together {
             // No output has a target of its own.
             rows.iter_mut().for_each(|row| row.kept = None);
-            if let Some(last) = rows.last_mut() {
-                last.kept = is_kept(&against(target, evaluation), target.share, independent);
-                last.together = evaluation.together;
-            }
         }
+        rows.push(Self {
+            // A mean has no target: it is kept where the worst output keeps it, or all together do.
+            kept: is_kept(&against(target, evaluation).metrics, target.share, independent),
+            together: evaluation.together.filter(|_| target.together),
+            ..row(MEAN, mean)
+        });
         rows
     }
 }

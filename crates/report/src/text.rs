@@ -36,6 +36,20 @@ pub fn asked(coverage: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// The share that was asked beside shares that were measured: with their one decimal, or two where it has them.
+#[must_use]
+pub fn asked_beside(coverage: f64) -> String {
+    beside(coverage, coverage)
+}
+
+/// A share with the decimals that tell it from this target, one or two.
+fn beside(target: f64, share: f64) -> String {
+    match format!("{:.2}", 100.0 * target).ends_with('0') {
+        true => percent(share),
+        false => format!("{:.2} %", 100.0 * share),
+    }
+}
+
 /// How the share of samples inside a band stands to the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoverageVerdict {
@@ -75,13 +89,19 @@ impl MeasuredCoverage {
     #[must_use]
     pub fn verdict(self) -> CoverageVerdict {
         let missing = self.target - self.share;
-        if missing <= 0.0 || percent(self.share) == percent(self.target) {
+        if missing <= 0.0 || self.shown() == asked_beside(self.target) {
             return CoverageVerdict::Reached;
         }
         match self.uncertainty {
             Some(uncertainty) if missing <= uncertainty => CoverageVerdict::Consistent,
             _ => CoverageVerdict::Missed,
         }
+    }
+
+    /// The share, with one decimal, or two where the target has two.
+    #[must_use]
+    pub fn shown(self) -> String {
+        beside(self.target, self.share)
     }
 
     /// Such as `target 90 %, reached`.
@@ -122,17 +142,46 @@ pub fn reading(metrics: &Metrics, target: f64, independent: Option<f64>) -> Stri
     });
     format!(
         "{}{uncertainty} of {n} samples inside the band ({}){worst}.",
-        percent(coverage.share),
+        coverage.shown(),
         coverage.judgement(),
     )
 }
 
-/// What stands against the target: the share of samples inside is that of all outputs together where the band was sized for that, else their mean.
-pub(crate) fn against(target: CoverageTarget, evaluation: &Evaluation) -> Metrics {
-    let together = evaluation.together.filter(|_| target.together);
-    Metrics {
-        picp: together.or(evaluation.all.picp),
+/// What stands against the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged<'a> {
+    /// Means over the outputs, but for the share of samples inside, which is the one that is judged, and the worst window, which is the worst of any
+    /// output.
+    pub(crate) metrics: Metrics,
+    /// The output that the share is of, where each of several has a target of its own: the one that is inside least often.
+    pub(crate) output: Option<&'a str>,
+}
+
+/// What stands against the target: all outputs together where the band was sized for that, else the output that is inside least often, since the target
+/// is each one's own and a mean hides that one misses it.
+pub(crate) fn against(target: CoverageTarget, evaluation: &Evaluation) -> Judged<'_> {
+    let windows = evaluation.outputs.iter().map(|(_, metrics)| metrics.worst_rolling_picp);
+    let worst_window = windows.flatten().min_by(f64::total_cmp);
+    let metrics = Metrics {
+        worst_rolling_picp: worst_window.or(evaluation.all.worst_rolling_picp),
         ..evaluation.all
+    };
+    let shares = evaluation
+        .outputs
+        .iter()
+        .map(|(name, metrics)| Some((name, metrics.picp?)));
+    // One that has no share leaves the worst open.
+    let shares: Option<Vec<_>> = shares.collect();
+    let worst = shares.filter(|shares| shares.len() > 1);
+    let worst = worst.and_then(|shares| shares.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)));
+    let (output, picp) = match (target.together, worst) {
+        (true, _) => (None, evaluation.together.or(metrics.picp)),
+        (false, Some((name, share))) => (Some(name.as_str()), Some(share)),
+        (false, None) => (None, metrics.picp),
+    };
+    Judged {
+        metrics: Metrics { picp, ..metrics },
+        output,
     }
 }
 
@@ -264,6 +313,18 @@ mod tests {
             "90.0 % of 4000 samples inside the band (target 90 %, reached)."
         );
         assert!(reading(&metrics, 0.95, None).contains("missed"));
+        // 99.95 % is not what was asked, though both are 100.0 % with one decimal.
+        let metrics = Metrics {
+            n: 4000,
+            picp: Some(0.9995),
+            ..Metrics::default()
+        };
+        assert_eq!(
+            reading(&metrics, 0.9996, None),
+            "99.95 % of 4000 samples inside the band (target 99.96 %, missed)."
+        );
+        let asked: [String; 3] = [0.9, 0.975, 0.9996].map(asked_beside);
+        assert_eq!(asked, ["90.0 %", "97.5 %", "99.96 %"]);
     }
 
     #[test]

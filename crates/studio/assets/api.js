@@ -31,8 +31,8 @@ export const post = (path, body = {}) => ask(path, {
 export const put = (path, file) => ask(path, { method: "PUT", body: file });
 export const at = (...parts) => "/" + parts.map(encodeURIComponent).join("/");
 
-// What several panels look at. Who changes it tells the others.
-export const state = { records: [], fits: [], bin: [], jobs: [], live: null, data: null, fit: null, shown: new Set() };
+// What several panels look at. Who changes it tells the others. `revisions`: of the choices as they are shown here, by recording.
+export const state = { records: [], fits: [], bin: [], jobs: [], live: null, data: null, fit: null, shown: new Set(), revisions: new Map() };
 const listeners = new Map();
 
 export function on(topic, listener) {
@@ -42,6 +42,20 @@ export function on(topic, listener) {
 export function tell(topic) {
   (listeners.get(topic) || []).forEach((listener) => listener());
 }
+
+// Keeps a choice in place of the one that `view` shows. The server refuses if it is another by now: somebody has changed it elsewhere.
+let keeping = Promise.resolve();
+export function keepChoice({ id, revision }, choice) {
+  const kept = post(at("api", "data", id, "choice"), { ...choice, revision }).then((found) => {
+    state.revisions.set(id, found.revision);
+    return found;
+  });
+  keeping = Promise.allSettled([keeping, kept]);
+  return kept;
+}
+
+// Until all that was chosen here is kept, or refused.
+export const choicesKept = () => keeping;
 
 export async function refreshRecords() {
   state.records = (await get("/api/data")).records;

@@ -1,5 +1,5 @@
 // How a recording is read: the part of each column, units, further files, and the details of text files.
-import { at, post, refreshRecords, state } from "./api.js";
+import { at, choicesKept, keepChoice, post, refreshRecords, state } from "./api.js";
 import { attempt, choice as select, field, make, say } from "./dom.js";
 
 const ROLES = [["input", "input"], ["output", "output"], ["time", "time"], ["experiment", "experiment"], ["none", "not used"]];
@@ -74,13 +74,16 @@ export function chooser(view, taken) {
     make("div", { class: "wide row" }, make("button", { class: "primary", id: "use" }, "Use these columns")));
   form.addEventListener("submit", attempt(async (event) => {
     event.preventDefault();
+    // A border that was moved just now is part of it.
+    await choicesKept();
     const wish = chosen(view, form);
     const looked = await post(at("api", "data", view.id, "view"), wish);
     if (looked.problem) {
-      taken(looked);
+      // Nothing was kept: what this choice is in place of is still what was shown before.
+      taken({ ...looked, revision: view.revision });
       return;
     }
-    const kept = await post(at("api", "data", view.id, "choice"), wish);
+    const kept = await keepChoice(view, wish);
     await refreshRecords();
     taken(kept);
     say(`${kept.id}: ${kept.summary.samples} samples, ready to fit.`);

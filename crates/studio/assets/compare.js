@@ -83,7 +83,9 @@ const show = attempt(async () => {
 });
 
 async function showOverlay(fits) {
-  const ask = (from, to, pixels) => post("/api/overlay", { data: wish.data, part: wish.part, fits, output: wish.output, from, to, pixels });
+  // As they are now: while its chart stands, it zooms into what it was drawn of.
+  const { data, part, output } = wish;
+  const ask = (from, to, pixels) => post("/api/overlay", { data, part, fits, output, from, to, pixels });
   const mine = drawn;
   const first = await ask(null, null, 800);
   // Somebody has asked for something else meanwhile.
@@ -100,7 +102,7 @@ async function showOverlay(fits) {
   });
   const columns = (found) => [[found.measured, ...found.models.flatMap((model) => [model.centre, model.upper, model.lower])]];
   const plots = linked(chart, {
-    label: `Models on ${wish.data}`, extent: first.extent, step: first.sample_time || 1, height: 320,
+    label: `Models on ${data}`, extent: first.extent, step: first.sample_time || 1, height: 320,
     plots: [{ title: first.output, series, bands, legend: true }],
     load: async (from, to, pixels) => {
       const found = await ask(from, to, pixels);
@@ -108,6 +110,7 @@ async function showOverlay(fits) {
     },
   });
   await plots.all();
+  if (mine !== drawn) return;
   const cell = (text) => make("td", { class: "number" }, text);
   fill(scores, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ["model", "fit %", "coverage", "asked", "width"].map((text, index) => make("th", { scope: "col", class: index ? "number" : "" }, text)))),
     make("tbody", {}, first.models.map((model) => make("tr", {}, make("th", { scope: "row" }, model.name, model.diverged ? make("small", { class: "bad" }, "diverged") : null), cell(model.metrics.fit_percent === null ? "–" : model.metrics.fit_percent.toFixed(1)), cell(percent(model.metrics.picp)), cell(percent(model.coverage)), cell(percent(model.metrics.pinaw))))))),

@@ -1,5 +1,5 @@
 // Recordings: load, look, choose.
-import { at, get, on, put, refreshRecords, state, tell } from "./api.js";
+import { at, choicesKept, get, on, put, refreshRecords, state, tell } from "./api.js";
 import { chooser } from "./chooser.js";
 import { attempt, fill, make, number, say, withUnit } from "./dom.js";
 import { partBar } from "./parts.js";
@@ -11,6 +11,8 @@ const panel = document.getElementById("data");
 const list = make("ul", { class: "list" });
 const detail = make("div", { id: "record" });
 let view = null;
+// The recording that was clicked last: answers about others come too late.
+let wanted = null;
 
 function size(bytes) {
   return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.max(1, Math.round(bytes / 1e3))} kB`;
@@ -50,9 +52,14 @@ function showList() {
 }
 
 async function open(id) {
+  wanted = id;
   state.data = id;
   showList();
-  view = await get(at("api", "data", id));
+  await choicesKept();
+  const found = await get(at("api", "data", id));
+  if (id !== wanted) return;
+  view = found;
+  state.revisions.set(id, view.revision);
   showRecord();
   tell("data");
 }
@@ -129,6 +136,7 @@ function showRecord() {
 
 // What the form was sent for: a file that can be read so, or what is wrong.
 function taken(looked) {
+  if (looked.id !== wanted) return;
   view = looked;
   showRecord();
   if (!looked.problem) tell("data");

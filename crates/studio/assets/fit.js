@@ -1,5 +1,5 @@
 // Orders and the queue.
-import { at, on, post, state, tell } from "./api.js";
+import { at, choicesKept, on, post, state, tell } from "./api.js";
 import { attempt, choice as select, field, fill, fitWidth, make, percent, say, seconds } from "./dom.js";
 import { candidateTable } from "./candidates.js";
 import { FIELDS, KINDS } from "./kinds.js";
@@ -62,7 +62,9 @@ async function submit(event) {
     if (form.elements.calibrate.checked) settings.calibrate = true;
     for (const [key, , , read, has] of FIELDS) if (has(wish.kind) && text(key)) settings[key] = read(text(key));
   }
-  const order = { data: text("data"), name: text("name") || null, settings, budget: wish.how === "auto" ? BUDGETS[wish.budget] : null };
+  // The recording as it is shown here: where it is not shown, whatever is chosen for it.
+  await choicesKept();
+  const order = { data: text("data"), revision: state.revisions.get(text("data")) ?? null, name: text("name") || null, settings, budget: wish.how === "auto" ? BUDGETS[wish.budget] : null };
   const { name } = await post("/api/jobs", order);
   form.elements.name.value = "";
   say(`'${name}' is in the queue.`);

@@ -1,5 +1,5 @@
 // The training, validation and test parts: two handles on a bar, moved by mouse, finger, arrow keys or numbers.
-import { at, post, refreshRecords } from "./api.js";
+import { keepChoice, refreshRecords } from "./api.js";
 import { attempt, field, make } from "./dom.js";
 
 const PARTS = [["train", "training"], ["validation", "validation"], ["test", "test"]];
@@ -57,12 +57,25 @@ export function partBar(view, marks) {
     shares = [all[0], all[1] - all[0], 1 - all[1]].map((value) => Number(value.toFixed(6)));
     draw();
   }
+  // One at a time, until what is kept is what is shown: of two at once, the server might keep the older one.
+  let kept = shares.join(",");
+  let isKeeping = false;
   const keep = attempt(async () => {
-    const split = shares.join(",");
-    if (split === summary.split.fractions) return;
-    current = await post(at("api", "data", current.id, "choice"), { ...current.choice, split });
-    summary.split = current.summary.split;
-    view.choice = current.choice;
+    if (isKeeping || shares.join(",") === kept) return;
+    isKeeping = true;
+    bar.setAttribute("aria-busy", "true");
+    try {
+      while (shares.join(",") !== kept) {
+        const split = shares.join(",");
+        current = await keepChoice(current, { ...current.choice, split });
+        kept = split;
+        summary.split = current.summary.split;
+        Object.assign(view, { choice: current.choice, revision: current.revision });
+      }
+    } finally {
+      isKeeping = false;
+      bar.removeAttribute("aria-busy");
+    }
     await refreshRecords();
   });
   handles.forEach((handle, index) => {

@@ -1,5 +1,5 @@
 // What is done to a recording before a fit: gaps, spikes, thinning out, drift. Stored with the fit and done to every later recording.
-import { at, post, refreshRecords } from "./api.js";
+import { at, choicesKept, keepChoice, post, refreshRecords } from "./api.js";
 import { attempt, field, make, say } from "./dom.js";
 
 // Channels that a limit or a line can be for; of a file that could not be read, those that were asked for.
@@ -42,21 +42,25 @@ export function preparer(view, taken) {
     field("Keep one sample in …", number("decimate", "2"), "After a low-pass filter without delay."),
     channelTable(view),
     make("div", { class: "wide row" }, make("button", { class: "primary", id: "prepare" }, "Prepare it so"),
-      make("button", { type: "button", id: "as-recorded", onclick: attempt(() => send({ ...view.choice, options: { ...view.choice.options, prepare: {} }, detrend: [] })) }, "As recorded")));
-  async function send(wish) {
+      make("button", { type: "button", id: "as-recorded", onclick: attempt(() => send(() => ({ ...view.choice, options: { ...view.choice.options, prepare: {} }, detrend: [] }))) }, "As recorded")));
+  async function send(wanted) {
+    // A border that was moved just now is part of it.
+    await choicesKept();
+    const wish = wanted();
     const looked = await post(at("api", "data", view.id, "view"), wish);
     if (looked.problem) {
-      taken(looked);
+      // Nothing was kept: what this choice is in place of is still what was shown before.
+      taken({ ...looked, revision: view.revision });
       return;
     }
-    const kept = await post(at("api", "data", view.id, "choice"), wish);
+    const kept = await keepChoice(view, wish);
     await refreshRecords();
     taken(kept);
     say(kept.summary.preparation.length ? `${kept.id} is prepared: fits take it so from now on.` : `${kept.id} is taken as it was recorded.`);
   }
   form.addEventListener("submit", attempt(async (event) => {
     event.preventDefault();
-    await send(chosen(view, form));
+    await send(() => chosen(view, form));
   }));
   return form;
 }

@@ -22,18 +22,23 @@ async function copy(text) {
   say("Copied.");
 }
 
+let shown = null;
 const show = attempt(async () => {
+  const name = state.fit;
+  shown = name;
   const fits = state.fits.filter((fit) => !fit.problem);
-  if (!fits.length || !state.fit) {
+  if (!fits.length || !name) {
     fill(chooser);
     fill(room, make("p", { class: "note" }, "Fit a model first."));
     return;
   }
-  const fit = select(fits.map(({ name }) => [name, name]), state.fit, { id: "takeaway-fit", onchange: () => { state.fit = fit.value; show(); } });
+  const fit = select(fits.map((fit) => [fit.name, fit.name]), name, { id: "takeaway-fit", onchange: () => { state.fit = fit.value; show(); } });
   fill(chooser, field("Fit", fit));
-  const { command_line, python } = await get(at("api", "fits", state.fit, "words"));
+  const { command_line, python } = await get(at("api", "fits", name, "words"));
+  // Somebody has chosen another one meanwhile.
+  if (name !== shown) return;
   const code = (title, text, id) => [make("h3", {}, title), make("pre", { id, tabindex: "0" }, make("code", {}, text)), make("button", { type: "button", onclick: attempt(() => copy(text)) }, "Copy")];
-  fill(room, make("h3", {}, "Files"), make("ul", {}, FILES.map(([what, label, note]) => make("li", {}, make("a", { href: at("fits", state.fit, "download", what), download: "", "data-what": what }, label), `: ${note}`))),
+  fill(room, make("h3", {}, "Files"), make("ul", {}, FILES.map(([what, label, note]) => make("li", {}, make("a", { href: at("fits", name, "download", what), download: "", "data-what": what }, label), `: ${note}`))),
     code("The same in a terminal", command_line.join("\n"), "shell"), code("The same in Python", python, "python"));
 });
 

@@ -7,7 +7,10 @@ const controls = make("form", { "aria-label": "What to simulate" });
 const room = make("div", { id: "drawing" });
 const answerRoom = make("div", { id: "answer" });
 const words = make("p", { class: "note", id: "answered", "aria-live": "polite" });
+// What is drawn is of this model, whatever is chosen elsewhere or has just been fitted.
 let model = null;
+// The fit that was chosen here last: answers about others come too late.
+let wanted = null;
 let inputs = [];
 let samples = 400;
 let initial = null;
@@ -27,17 +30,32 @@ function showControls() {
     fill(controls, make("p", { class: "note wide" }, "Fit a model first."));
     return;
   }
-  const fit = select(fits.map(({ name }) => [name, name]), state.fit ?? undefined, { id: "whatif-fit", onchange: attempt(() => { state.fit = fit.value; return open(); }) });
-  const length = make("input", { type: "number", min: "10", max: "20000", value: samples, onchange: attempt(() => { samples = Math.min(Math.max(Number(length.value) || 400, 10), 20000); reset(); return draw(); }) });
+  const fit = select(fits.map(({ name }) => [name, name]), model?.name ?? state.fit, { id: "whatif-fit", onchange: attempt(() => { state.fit = fit.value; return open(); }) });
+  const length = make("input", { type: "number", min: "10", max: "20000", value: samples, onchange: attempt(() => { samples = Math.min(Math.max(Number(length.value) || 400, 10), 20000); return anew(); }) });
   const start = initial ? initial.map((value, index) => field(`${model.outputs[index].name} before it`, make("input", { type: "number", step: "any", value: Number(value.toPrecision(6)), onchange: (event) => { initial[index] = Number(event.target.value); ask(); } }))) : [];
-  const from = select([["", "drawn by hand"], ...state.records.map(({ id }) => [id, `from ${id}`])], "", { onchange: attempt(() => from.value ? load(from.value) : (reset(), draw())) });
+  const from = select([["", "drawn by hand"], ...state.records.map(({ id }) => [id, `from ${id}`])], "", { onchange: attempt(() => from.value ? load(from.value) : anew()) });
   fill(controls, field("Fit", fit), field("Samples", length, model && model.sample_time ? `one every ${number(model.sample_time)} s` : ""), field("Inputs", from), start);
 }
 
 async function open() {
-  if (!state.fit) return;
-  model = await get(at("api", "fits", state.fit));
+  const name = state.fit;
+  if (!name) return;
+  wanted = name;
+  try {
+    const found = await get(at("api", "fits", name));
+    if (name !== wanted) return;
+    model = found;
+  } catch (error) {
+    // What is shown is still the one before.
+    showControls();
+    throw error;
+  }
   initial = model.outputs.map(({ mean }) => mean);
+  await anew();
+}
+
+async function anew() {
+  if (!model) return;
   reset();
   await draw();
 }
@@ -51,8 +69,18 @@ function reset() {
 }
 
 async function load(id) {
+  if (!model) return;
+  const asked = model;
   const query = new URLSearchParams({ data: id, samples });
-  const found = await get(`${at("api", "fits", state.fit, "inputs")}?${query}`);
+  let found;
+  try {
+    found = await get(`${at("api", "fits", asked.name, "inputs")}?${query}`);
+  } catch (error) {
+    // They are still those that were drawn.
+    showControls();
+    throw error;
+  }
+  if (asked !== model) return;
   samples = found.inputs[0].length;
   initial = found.initial;
   inputs.forEach((input, index) => Object.assign(input, { base: found.inputs[index], points: [] }));
@@ -197,10 +225,13 @@ const send = attempt(async () => {
     waiting = true;
     return;
   }
+  if (!model) return;
   asking = true;
+  const asked = model;
   const begun = performance.now();
   try {
-    const found = await post(at("api", "fits", model.name, "whatif"), { inputs: inputs.map(values), initial });
+    const found = await post(at("api", "fits", asked.name, "whatif"), { inputs: inputs.map(values), initial });
+    if (asked !== model) return;
     const x = found.outputs[0].centre.map((_, index) => (found.first + index) * clock());
     outputs.forEach((plot, index) => {
       const { lower, centre, upper } = found.outputs[index];
@@ -212,6 +243,13 @@ const send = attempt(async () => {
     words.className = far || found.diverged_at !== null || found.warnings.length ? "caution" : "note";
     answerRoom.dataset.samples = String(x.length);
     answerRoom.dataset.milliseconds = String(took);
+  } catch (error) {
+    if (asked !== model) return;
+    // An older answer is none to these inputs.
+    outputs.forEach((plot) => plot.setData([[], [], [], []]));
+    words.textContent = "";
+    delete answerRoom.dataset.samples;
+    throw error;
   } finally {
     asking = false;
     if (waiting) {
@@ -222,7 +260,18 @@ const send = attempt(async () => {
 });
 
 build();
-on("fits", showControls);
+on("fits", attempt(async () => {
+  if (!model || state.fits.some((fit) => fit.name === model.name && !fit.problem)) {
+    showControls();
+    return;
+  }
+  // The one that was shown is gone.
+  [model, wanted, initial] = [null, null, null];
+  words.textContent = "";
+  await draw();
+  showControls();
+  if (!panel.hidden) await open();
+}));
 on("open-whatif", attempt(() => model && model.name === state.fit ? draw() : open()));
 theme.onChange(() => draw());
 let pending;

@@ -1,7 +1,7 @@
 //! What all requests share.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
 use tokio::sync::{Semaphore, watch};
@@ -24,6 +24,8 @@ pub(crate) struct App {
     pub(crate) store: Store,
     pub(crate) caches: Caches,
     pub(crate) queue: Queue,
+    /// Held by who moves fits: what it has found is still so when it moves.
+    pub(crate) moves: Mutex<()>,
     /// Places for work that takes a processor.
     work: Arc<Semaphore>,
     /// Becomes true when the server stops.
@@ -51,6 +53,7 @@ impl App {
             store,
             caches: Caches::default(),
             queue,
+            moves: Mutex::new(()),
             work: Arc::new(Semaphore::new(AT_WORK)),
             stopping,
         }

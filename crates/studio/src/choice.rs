@@ -1,5 +1,6 @@
 //! How recordings are read and split: what users chose, and what the library is asked for.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use intervalid_data::{Channel, ClipSpikes, Dataset, Preparation, ReadOptions, kn
 use intervalid_model::ModelInterface;
 use intervalid_workflow::RecordRequest;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
@@ -31,6 +33,27 @@ pub(crate) struct Choice {
     /// Channels that lose a straight line through the training part, which their model remembers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) detrend: Vec<String>,
+}
+
+/// A choice, and the one that it is made in place of.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
+pub(crate) struct Chosen {
+    pub(crate) choice: Choice,
+    /// Of the choice that the user has before them.
+    pub(crate) revision: Option<String>,
+}
+
+impl TryFrom<Map<String, Value>> for Chosen {
+    type Error = serde_json::Error;
+
+    fn try_from(mut fields: Map<String, Value>) -> serde_json::Result<Self> {
+        let revision = fields.remove("revision").map(serde_json::from_value).transpose()?;
+        Ok(Self {
+            choice: serde_json::from_value(Value::Object(fields))?,
+            revision: revision.flatten(),
+        })
+    }
 }
 
 impl Choice {
@@ -124,4 +147,51 @@ pub(crate) fn record_key(request: &RecordRequest) -> String {
     let files: Vec<String> = files.map(|file| stamp(Path::new(file))).collect();
     let options = serde_json::to_string(request.options()).unwrap_or_default();
     format!("{}|{options}", files.join("|"))
+}
+
+/// Changes with the files, with how they are read, and with what is for training, validation and test.
+pub(crate) fn split_key(request: &RecordRequest) -> String {
+    let learnt = request.data().len();
+    format!(
+        "{}|{}|{learnt} files to learn from",
+        record_key(request),
+        request.fractions
+    )
+}
+
+/// Tells a stored choice from others, and from none.
+pub(crate) fn revision(choice: Option<&Choice>) -> String {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(&choice).unwrap_or_default().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// Refuses to go on from a choice that somebody has changed since it was seen. Scripts need not say what they have seen.
+pub(crate) fn check_seen(seen: Option<&str>, stored: Option<&Choice>) -> ApiResult<()> {
+    match seen {
+        Some(seen) if seen != revision(stored) => Err(ApiError::conflict(
+            "the choice of this recording was changed elsewhere: look at it again",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_files_with_another_test_part_are_split_in_another_way() {
+        let request = |data: &[&str], test: &[&str]| {
+            let named = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let split = Some("0.5,0.5,0".parse().expect("shares"));
+            RecordRequest::new(named(data), None, ReadOptions::default(), split).with_test(named(test))
+        };
+        let [before, after] = [
+            request(&["a.csv", "b.csv"], &["c.csv"]),
+            request(&["a.csv"], &["b.csv", "c.csv"]),
+        ];
+        assert_eq!(record_key(&before), record_key(&after), "they are read as before");
+        assert_ne!(split_key(&before), split_key(&after));
+    }
 }

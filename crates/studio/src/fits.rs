@@ -1,9 +1,10 @@
 //! Finished fits: the table, names, the bin.
 
-use std::fs;
-use std::sync::Arc;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
-use intervalid_files::settle;
+use intervalid_files::{Sharing, lock_file, settle};
 use intervalid_model::{Metrics, Model};
 use intervalid_report::folder::{METRICS, MODEL, READ, REPORT};
 use intervalid_workflow::FitMetrics;
@@ -12,8 +13,12 @@ use serde::Serialize;
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
 use crate::cache::stamp;
-use crate::remarks::Remark;
+use crate::remarks::{Place, Remark};
 use crate::workspace::check_name;
+
+/// The lock that `OwnedFolder` takes. Unlike that, it is not removed by the name that its folder had, where somebody else may have
+/// made another meanwhile.
+const FOLDER_LOCK: &str = ".intervalid-folder-lock";
 
 /// A row of the table, with what was remarked on it.
 #[derive(Debug, Serialize)]
@@ -159,20 +164,23 @@ impl App {
 
     /// Gives a fit another name.
     pub(crate) fn rename(&self, name: &str, new: &str) -> ApiResult<()> {
+        let _moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.workspace.fit(name)?;
         if self.queue.has_open(name) || self.queue.has_open(new) {
             return Err(ApiError::conflict("a fit of that name waits in the queue"));
         }
         let place = self.workspace.new_place(new)?;
-        fs::rename(&folder, &place).map_err(|error| ApiError::io(&format!("'{name}' cannot be renamed"), &error))?;
+        let (from, to) = (Place::Workspace(name), Place::Workspace(new));
+        self.move_fit((from, &folder), (to, &place), "renamed")?;
         self.queue.rename(&self.store, name, new)?;
-        self.move_remark(name, new)?;
+        self.drop_remark(from)?;
         self.queue.tell_listing();
         Ok(())
     }
 
     /// Moves a fit into the bin; the name it has there brings it back.
     pub(crate) fn discard(&self, name: &str) -> ApiResult<String> {
+        let _moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.workspace.fit(name)?;
         if self.queue.has_open(name) {
             return Err(ApiError::conflict("this fit waits in the queue"));
@@ -184,34 +192,60 @@ impl App {
             }
             binned = format!("{name}-{number}");
         }
-        fs::rename(&folder, self.bin_place(&binned))
-            .map_err(|error| ApiError::io(&format!("'{name}' cannot be moved to the bin"), &error))?;
-        self.bin_remark(name, &binned)?;
+        let (from, to) = (Place::Workspace(name), Place::Bin(&binned));
+        self.move_fit((from, &folder), (to, &self.bin_place(&binned)), "moved to the bin")?;
+        self.drop_remark(from)?;
         self.queue.tell_listing();
         Ok(binned)
     }
 
     /// Brings a fit back from the bin.
     pub(crate) fn restore(&self, name: &str) -> ApiResult<()> {
+        let _moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
         let binned = self.binned(name)?;
         if self.queue.has_open(name) {
             return Err(ApiError::conflict("a fit of that name waits in the queue"));
         }
         let place = self.workspace.free_place(name)?;
-        fs::rename(&binned, place)
-            .map_err(|error| ApiError::io(&format!("'{name}' cannot be brought back"), &error))?;
-        self.unbin_remark(name, Some(name))?;
+        let (from, to) = (Place::Bin(name), Place::Workspace(name));
+        self.move_fit((from, &binned), (to, &place), "brought back")?;
+        self.drop_remark(from)?;
         self.queue.tell_listing();
         Ok(())
     }
 
     /// Takes a fit out of the bin for good.
     pub(crate) fn erase(&self, name: &str) -> ApiResult<()> {
+        let _moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
         let binned = self.binned(name)?;
+        let _lock = alone(name, &binned)?;
         fs::remove_dir_all(&binned).map_err(|error| ApiError::io(&format!("'{name}' cannot be erased"), &error))?;
-        self.unbin_remark(name, None)?;
+        self.drop_remark(Place::Bin(name))?;
         self.queue.tell_listing();
         Ok(())
+    }
+
+    /// Moves the folder of a fit that nobody writes into, with what was remarked on it. The remark under the old name is left to be
+    /// dropped: a process that is killed in between leaves one too many, and never none.
+    fn move_fit(
+        &self,
+        (from, folder): (Place<'_>, &Path),
+        (to, place): (Place<'_>, &Path),
+        moved: &str,
+    ) -> ApiResult<()> {
+        let name = from.name();
+        let lock = alone(name, folder)?;
+        let result = self.copy_remark(from, to).and_then(|()| {
+            fs::rename(folder, place).map_err(|error| {
+                let _ = self.drop_remark(to);
+                ApiError::io(&format!("'{name}' cannot be {moved}"), &error)
+            })
+        });
+        // It went along with the folder; the name that it had then may be another's by now.
+        let at = if result.is_ok() { place } else { folder };
+        let _ = fs::remove_file(at.join(FOLDER_LOCK));
+        drop(lock);
+        result
     }
 
     /// Names in the bin.
@@ -225,7 +259,7 @@ impl App {
     }
 
     /// The folder of an entry of the bin, and of nothing else.
-    fn binned(&self, name: &str) -> ApiResult<std::path::PathBuf> {
+    fn binned(&self, name: &str) -> ApiResult<PathBuf> {
         check_name(name)?;
         let binned = self.bin_place(name);
         match binned.is_dir() && !binned.is_symlink() {
@@ -234,7 +268,18 @@ impl App {
         }
     }
 
-    fn bin_place(&self, name: &str) -> std::path::PathBuf {
+    fn bin_place(&self, name: &str) -> PathBuf {
         self.workspace.own("bin").join(name)
     }
+}
+
+/// Keeps others from writing into the folder of a fit, until it is dropped; refused while somebody does.
+fn alone(name: &str, folder: &Path) -> ApiResult<File> {
+    let lock = lock_file(&folder.join(FOLDER_LOCK), Sharing::Alone);
+    let lock = lock.map_err(|error| ApiError::io(&format!("'{name}' cannot be locked"), &error))?;
+    lock.ok_or_else(|| {
+        ApiError::conflict(format!(
+            "another run is writing into '{name}': wait for it to end, or end it"
+        ))
+    })
 }

@@ -1,16 +1,20 @@
 //! One fit, from the order to its folder: what `intervalid fit --out` does, with the same library.
 
+use std::error::Error;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, Split};
-use intervalid_files::{OwnedFolder, make_folder};
+use intervalid_files::{Manifest, OwnedFolder, make_folder};
 use intervalid_model::{Control, Progress};
 use intervalid_report::FitReport;
-use intervalid_report::folder::{CHECKPOINT, CONFIG, JOURNAL, config_toml, fit_files, repeat_command, write_fit};
-use intervalid_workflow::{FitRequest, RecordRequest, Settings, TrainOptions, WhenInterrupted, WorkflowError};
+use intervalid_report::folder::{
+    CHECKPOINT, CONFIG, JOURNAL, METRICS, config_toml, fit_files, repeat_command, write_fit,
+};
+use intervalid_workflow::{FitRequest, RecordRequest, Settings, TrainOptions, Trained, WhenInterrupted, WorkflowError};
 use serde_json::{Map, Value};
 
 use crate::api_error::{ApiError, ApiResult};
@@ -20,8 +24,11 @@ use crate::queue::{Job, Order};
 /// How a fit ended that did not fail.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// Its folder is written.
-    Done { message: Option<String> },
+    /// Its folder is written; `result` tells its files from those of any other fit.
+    Done {
+        message: Option<String>,
+        result: Option<String>,
+    },
     /// Somebody ended it before there was anything to keep.
     Cancelled { message: String },
 }
@@ -88,13 +95,6 @@ pub(crate) fn fit(app: &App, job: &Job, threads: usize, cancel: &AtomicBool) -> 
     if path.is_symlink() {
         return Err(ApiError::bad(format!("'{}' leads out of the workspace", job.name)));
     }
-    if app.workspace.fit(&job.name).is_ok() {
-        // It came while this job waited.
-        return Err(ApiError::conflict(format!(
-            "there is a fit named '{}' now: rename it, or order this one under another name",
-            job.name
-        )));
-    }
     let is_new = !path.exists();
     make_folder(&path).map_err(|error| ApiError::io(&job.name, &error))?;
     let result = in_folder(
@@ -104,12 +104,9 @@ pub(crate) fn fit(app: &App, job: &Job, threads: usize, cancel: &AtomicBool) -> 
         (&dataset, &split),
         (&path, threads, cancel),
     );
-    if !matches!(result, Ok(Ended::Done { .. })) && !app.queue.is_stopping() {
-        // Nobody goes on from what failed.
-        let _ = std::fs::remove_file(path.join(kept_in(&request)));
-        if is_new {
-            remove_if_empty(&path);
-        }
+    if is_new && !matches!(result, Ok(Ended::Done { .. })) && !app.queue.is_stopping() {
+        // Only where it is empty: what is in it by now is to be kept, or somebody else's.
+        let _ = std::fs::remove_dir(&path);
     }
     result
 }
@@ -130,6 +127,13 @@ fn in_folder(
     (path, threads, cancel): (&Path, usize, &AtomicBool),
 ) -> ApiResult<Ended> {
     let folder = OwnedFolder::take(path)?;
+    if app.workspace.fit(&job.name).is_ok() {
+        // It came while this job waited.
+        return Err(ApiError::conflict(format!(
+            "there is a fit named '{}' now: rename it, or order this one under another name",
+            job.name
+        )));
+    }
     let started = Instant::now();
     let budget = job.order.budget;
     let observer = |progress: &Progress| {
@@ -137,6 +141,7 @@ fn in_folder(
         ControlFlow::Continue(())
     };
     let checkpoint = path.join(kept_in(request));
+    let was_there = checkpoint.exists();
     let options = TrainOptions {
         control: Control {
             observer: Some(&observer),
@@ -151,18 +156,24 @@ fn in_folder(
     };
     let trained = match request.train(dataset, split, options) {
         Ok(trained) => trained,
-        Err(WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. }) => {
-            return Ok(Ended::Cancelled {
-                message: "ended before there was a model to keep".to_owned(),
-            });
+        Err(error) => {
+            // The folder is ours as long as it is owned, and so is what this job has begun in it.
+            if !was_there && !app.queue.is_stopping() && !is_worth_keeping(&error) {
+                let _ = std::fs::remove_file(&checkpoint);
+            }
+            return match error {
+                WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => Ok(Ended::Cancelled {
+                    message: "ended before there was a model to keep".to_owned(),
+                }),
+                error => Err(error.into()),
+            };
         }
-        Err(error) => return Err(error.into()),
     };
     if app.queue.is_stopping() {
         // The next studio shows it as interrupted, and can go on from its checkpoint.
         return Err(ApiError::internal("the studio is stopping"));
     }
-    let ended_early = trained.training.is_interrupted();
+    let message = how_it_ended(&trained);
     let outcome = trained.evaluate(dataset, split, threads)?;
     let report = FitReport {
         dataset,
@@ -175,18 +186,67 @@ fn in_folder(
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);
     Ok(Ended::Done {
-        message: ended_early.then(|| "ended early: this is the best so far".to_owned()),
+        message,
+        result: result_of(path),
     })
 }
 
-/// Takes a folder away that holds nothing but the mark of its owner.
-fn remove_if_empty(path: &Path) {
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
-    if names.iter().all(|name| name.to_string_lossy().starts_with('.')) {
-        for name in &names {
-            let _ = std::fs::remove_file(path.join(name));
+/// What tells the files of a fit from those of any other: the hash of its numbers, which hold how long it took.
+pub(crate) fn result_of(folder: &Path) -> Option<String> {
+    let manifest = serde_json::to_value(Manifest::read(folder).ok()??).ok()?;
+    Some(manifest["files"][METRICS]["sha256"].as_str()?.to_owned())
+}
+
+/// Whether what a job has kept is worth going on from although training failed: where there was no room for more. Who ended a job
+/// before it had a model wants nothing of it, and of other errors the next try would fail the same way.
+fn is_worth_keeping(error: &WorkflowError) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<io::Error>().is_some_and(is_out_of_space) {
+            return true;
         }
-        let _ = std::fs::remove_dir(path);
+        cause = error.source();
+    }
+    false
+}
+
+/// Whether a write failed for want of room: disk, quota, or a limit on the size of files.
+fn is_out_of_space(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// What there is to say of a fit that was ended early; nothing of one that ran to its end.
+fn how_it_ended(trained: &Trained) -> Option<String> {
+    let missing: Vec<String> = trained.unfinished().iter().map(ToString::to_string).collect();
+    match missing.as_slice() {
+        [] if !trained.training.is_interrupted() => None,
+        [] => Some("ended early: this is the best so far".to_owned()),
+        missing => Some(format!(
+            "ended early: this is the best so far, and {}",
+            missing.join(", ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_model::ModelError;
+
+    use super::*;
+
+    #[test]
+    fn work_is_worth_keeping_where_there_was_no_room_for_more() {
+        let failed = |kind: io::ErrorKind| {
+            WorkflowError::Model(ModelError::File {
+                action: "write",
+                path: "checkpoint.safetensors".into(),
+                source: io::Error::from(kind),
+            })
+        };
+        assert!(is_worth_keeping(&failed(io::ErrorKind::StorageFull)));
+        assert!(is_worth_keeping(&failed(io::ErrorKind::QuotaExceeded)));
+        assert!(!is_worth_keeping(&failed(io::ErrorKind::PermissionDenied)));
+        assert!(!is_worth_keeping(&WorkflowError::Cancelled { stage: "search" }));
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
 use crate::cache::stamp;
-use crate::choice::{Choice, record_key};
+use crate::choice::{Choice, split_key};
 use crate::series::{Grid, Pieces, Shown};
 use crate::tracks::{outputs, starts};
 
@@ -106,12 +106,7 @@ impl App {
         }
         let request = self.request(data, &choice)?;
         let file = self.workspace.fit_file(fit, MODEL)?;
-        let key = format!(
-            "{}|{}|{}|{part:?}",
-            stamp(&file),
-            record_key(&request),
-            request.fractions
-        );
+        let key = format!("{}|{}|{part:?}", stamp(&file), split_key(&request));
         let simulation = self.caches.simulations.get(&key, || {
             let dataset = self.dataset(&request)?;
             let mut warnings: Vec<String> = model.trend_warnings(&dataset).iter().map(ToString::to_string).collect();

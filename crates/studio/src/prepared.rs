@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::api_error::ApiResult;
 use crate::app::App;
-use crate::choice::{Choice, record_key};
+use crate::choice::{Choice, split_key};
 use crate::tracks::starts;
 
 /// A list of more places than this helps nobody; the sentences about whole channels count them all.
@@ -89,12 +89,7 @@ impl App {
         if choice.detrend.is_empty() {
             return Ok(dataset);
         }
-        let key = format!(
-            "{}|{}|without the drift of {:?}",
-            record_key(&request),
-            request.fractions,
-            choice.detrend
-        );
+        let key = format!("{}|without the drift of {:?}", split_key(&request), choice.detrend);
         self.caches.records.get(&key, || {
             Ok(match self.trend(&request, choice, &dataset)? {
                 Some(trend) => trend.remove(&dataset),

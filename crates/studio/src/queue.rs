@@ -78,6 +78,9 @@ pub(crate) struct Job {
     pub(crate) message: Option<String>,
     /// How long it took.
     pub(crate) seconds: Option<f64>,
+    /// What tells the fit that came of it from others of its name; jobs of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<String>,
 }
 
 /// What browsers are told.
@@ -182,9 +185,12 @@ impl Queue {
         job.ok_or_else(|| ApiError::not_found(format!("there is no job {id}")))
     }
 
-    /// The latest job of that name.
-    pub(crate) fn job_named(&self, name: &str) -> Option<Job> {
-        self.lock().jobs.iter().rev().find(|job| job.name == name).cloned()
+    /// The job that a fit came of, whatever the fit is called by now: names are used again.
+    pub(crate) fn job_of(&self, result: &str) -> Option<Job> {
+        let inner = self.lock();
+        let mut jobs = inner.jobs.iter();
+        let job = jobs.find(|job| job.status == Status::Done && job.result.as_deref() == Some(result));
+        job.cloned()
     }
 
     /// Whether a fit of that name waits or runs.
@@ -218,6 +224,7 @@ impl Queue {
             status: Status::Queued,
             message: None,
             seconds: None,
+            result: None,
         });
         let ended = inner.jobs.iter().filter(|job| !job.status.is_open()).count();
         for _ in MOST_ENDED..ended {
@@ -305,13 +312,14 @@ impl Queue {
                 // It stays as running on disk, which the next studio takes for interrupted.
                 return;
             }
-            let (status, message) = match result {
-                Ok(Ok(Ended::Done { message })) => (Status::Done, message),
-                Ok(Ok(Ended::Cancelled { message })) => (Status::Cancelled, Some(message)),
-                Ok(Err(error)) => (Status::Failed, Some(error.message)),
+            let (status, message, result) = match result {
+                Ok(Ok(Ended::Done { message, result })) => (Status::Done, message, result),
+                Ok(Ok(Ended::Cancelled { message })) => (Status::Cancelled, Some(message), None),
+                Ok(Err(error)) => (Status::Failed, Some(error.message), None),
                 Err(_) => (
                     Status::Failed,
                     Some("the program made a mistake; its terminal has the details".to_owned()),
+                    None,
                 ),
             };
             let mut inner = self.lock();
@@ -320,6 +328,7 @@ impl Queue {
             if let Some(found) = inner.jobs.iter_mut().find(|found| found.id == job.id) {
                 found.status = status;
                 found.message = message;
+                found.result = result;
                 found.seconds = Some(started.elapsed().as_secs_f64());
             }
             // The folder has the result; a list that cannot be written now is written with the next change.

@@ -1,5 +1,7 @@
 //! Recordings: what is in them, and what the user is shown before any fit.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use intervalid_data::{
     CATALOGUE, ChannelSummary, DataError, Dataset, FileError, FileProblem, Part, ReadOptions, columns, describe,
     is_time_name,
@@ -9,7 +11,8 @@ use serde::Serialize;
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
-use crate::choice::{Choice, record_key};
+use crate::cache::stamp;
+use crate::choice::{Choice, check_seen, record_key, revision};
 use crate::prepared::{Places, in_words};
 use crate::problem::Problem;
 use crate::tracks::starts;
@@ -22,6 +25,8 @@ pub(crate) struct Entry {
     description: Option<&'static str>,
     bytes: Option<u64>,
     chosen: bool,
+    /// Another one when its files or what is chosen for it have changed.
+    version: String,
 }
 
 /// Everything about a recording.
@@ -32,6 +37,8 @@ pub(crate) struct View {
     /// The column that is taken for the time where nobody names one.
     time_column: Option<String>,
     choice: Choice,
+    /// Tells the choice that is stored from others, so that nobody replaces one that they have not seen.
+    revision: String,
     /// Whether nobody has chosen yet, and this is a guess.
     guessed: bool,
     problem: Option<Problem>,
@@ -87,31 +94,52 @@ struct Split {
 impl App {
     /// Recordings in the workspace, then those that are built in.
     pub(crate) fn records(&self) -> ApiResult<Vec<Entry>> {
-        let chosen: Vec<String> = self.store.read(|kept| kept.choices.keys().cloned().collect());
+        let choices = self.store.read(|kept| kept.choices.clone());
         let mut entries = Vec::new();
         for id in self.workspace.records()? {
             // One that was taken away meanwhile has no size.
             let metadata = self.workspace.record(&id).ok().and_then(|path| path.metadata().ok());
-            let bytes = metadata.map(|metadata| metadata.len());
+            let choice = choices.get(&id);
             entries.push(Entry {
-                chosen: chosen.contains(&id),
+                chosen: choice.is_some(),
+                version: self.version(&id, choice),
                 id,
                 description: None,
-                bytes,
+                bytes: metadata.map(|metadata| metadata.len()),
             });
         }
         entries.extend(CATALOGUE.iter().filter(|known| known.is_built_in()).map(|known| Entry {
             id: known.name.to_owned(),
             description: Some(known.description),
             bytes: None,
-            chosen: chosen.iter().any(|id| id == known.name),
+            chosen: choices.contains_key(known.name),
+            version: self.version(known.name, choices.get(known.name)),
         }));
         Ok(entries)
     }
 
+    /// Another text when the choice or one of the files that are read together has changed.
+    fn version(&self, id: &str, choice: Option<&Choice>) -> String {
+        let others = choice
+            .into_iter()
+            .flat_map(|choice| choice.more.iter().chain(&choice.test));
+        let files = std::iter::once(id).chain(others.map(String::as_str));
+        // Those that are gone have no stamp.
+        let stamps = files.map(|name| self.workspace.record(name).ok().map(|path| stamp(&path)));
+        let mut hasher = DefaultHasher::new();
+        (revision(choice), stamps.collect::<Vec<_>>()).hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
     /// Everything about a recording, read as `choice` says or else as it was or could be chosen.
     pub(crate) fn view(&self, id: &str, choice: Option<Choice>) -> ApiResult<View> {
-        let stored = choice.or_else(|| self.stored_choice(id));
+        let stored = self.stored_choice(id);
+        let revision = revision(stored.as_ref());
+        let view = self.look(id, choice.or(stored))?;
+        Ok(View { revision, ..view })
+    }
+
+    fn look(&self, id: &str, stored: Option<Choice>) -> ApiResult<View> {
         let guessed = stored.is_none();
         let choice = stored.unwrap_or_default();
         let request = match self.request(id, &choice) {
@@ -194,20 +222,23 @@ impl App {
         }
     }
 
-    /// Remembers a choice that can be read and split.
-    pub(crate) fn choose(&self, id: &str, choice: Choice) -> ApiResult<View> {
+    /// Remembers a choice that can be read and split, in place of the one that the user has `seen`, where that is said.
+    pub(crate) fn choose(&self, id: &str, choice: Choice, seen: Option<&str>) -> ApiResult<View> {
         choice.check()?;
-        let view = self.view(id, Some(choice.clone()))?;
+        let view = self.look(id, Some(choice.clone()))?;
         if let Some(problem) = &view.problem {
             return Err(ApiError::bad(problem.message.clone()));
         }
         if let Some(problem) = view.summary.as_ref().and_then(|summary| summary.split.problem.as_ref()) {
             return Err(ApiError::bad(problem.clone()));
         }
-        self.store.change(|kept| {
+        let revision = revision(Some(&choice));
+        self.store.try_change(|kept| {
+            check_seen(seen, kept.choices.get(id))?;
             kept.choices.insert(id.to_owned(), choice);
+            Ok(())
         })?;
-        Ok(view)
+        Ok(View { revision, ..view })
     }
 }
 
@@ -248,6 +279,8 @@ impl View {
             time_column: time_column(&columns),
             columns,
             choice,
+            // Who asks for the view knows what is stored.
+            revision: String::new(),
             guessed,
             problem: None,
             summary: Some(Summary {
@@ -279,6 +312,8 @@ impl View {
             time_column: time_column(&columns),
             columns,
             choice,
+            // Who asks for the view knows what is stored.
+            revision: String::new(),
             guessed,
             problem: Some(problem),
             summary: None,

@@ -1,9 +1,12 @@
 //! What users remark on fits: pins and notes. They are kept by the name of the fit's folder and follow it into the bin and back.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
+use crate::state::Remembered;
 
 /// Longer notes belong into a document.
 const LONGEST_NOTE: usize = 4000;
@@ -52,41 +55,53 @@ impl App {
 
     /// A fit of that name is another one from now on.
     pub(crate) fn forget_remark(&self, name: &str) -> ApiResult<()> {
-        match self.remark_on(name).is_empty() {
-            true => Ok(()),
-            false => self.store.change(|kept| {
-                kept.remarks.remove(name);
+        self.drop_remark(Place::Workspace(name))
+    }
+
+    /// Writes what was remarked on a fit under the name that it is about to have as well: whenever its move is cut short, it has its
+    /// remark. Nothing of an earlier fit of that name is left.
+    pub(crate) fn copy_remark(&self, from: Place<'_>, to: Place<'_>) -> ApiResult<()> {
+        self.store.change(|kept| {
+            match from.remarks(kept).get(from.name()).cloned() {
+                Some(remark) => to.remarks(kept).insert(to.name().to_owned(), remark),
+                None => to.remarks(kept).remove(to.name()),
+            };
+        })
+    }
+
+    /// Nothing of that name is there any more.
+    pub(crate) fn drop_remark(&self, of: Place<'_>) -> ApiResult<()> {
+        let has_one = |kept: &Remembered| match of {
+            Place::Workspace(name) => kept.remarks.contains_key(name),
+            Place::Bin(name) => kept.bin_remarks.contains_key(name),
+        };
+        match self.store.read(has_one) {
+            true => self.store.change(|kept| {
+                of.remarks(kept).remove(of.name());
             }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Where a fit is, by the name that it has there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    Workspace(&'a str),
+    Bin(&'a str),
+}
+
+impl<'a> Place<'a> {
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Workspace(name) | Self::Bin(name) => name,
         }
     }
 
-    /// What was remarked follows a fit to its new name.
-    pub(crate) fn move_remark(&self, name: &str, new: &str) -> ApiResult<()> {
-        self.store.change(|kept| {
-            // Nothing that an earlier fit of the new name had.
-            kept.remarks.remove(new);
-            if let Some(remark) = kept.remarks.remove(name) {
-                kept.remarks.insert(new.to_owned(), remark);
-            }
-        })
-    }
-
-    /// The same into the bin.
-    pub(crate) fn bin_remark(&self, name: &str, binned: &str) -> ApiResult<()> {
-        self.store.change(|kept| {
-            kept.bin_remarks.remove(binned);
-            if let Some(remark) = kept.remarks.remove(name) {
-                kept.bin_remarks.insert(binned.to_owned(), remark);
-            }
-        })
-    }
-
-    /// And back; what is erased has nowhere to go.
-    pub(crate) fn unbin_remark(&self, binned: &str, restored: Option<&str>) -> ApiResult<()> {
-        self.store.change(|kept| {
-            if let (Some(remark), Some(name)) = (kept.bin_remarks.remove(binned), restored) {
-                kept.remarks.insert(name.to_owned(), remark);
-            }
-        })
+    fn remarks(self, kept: &mut Remembered) -> &mut BTreeMap<String, Remark> {
+        match self {
+            Self::Workspace(_) => &mut kept.remarks,
+            Self::Bin(_) => &mut kept.bin_remarks,
+        }
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
-use crate::choice::Choice;
+use crate::choice::{Choice, Chosen, check_seen};
 use crate::guard::guard;
 use crate::remarks::Remark;
 use crate::{analysis, assets, job, overlay, queue, tracks, upload, whatif};
@@ -111,9 +111,11 @@ async fn view_as(
 async fn choose(
     State(app): Shared,
     Path(id): Path<String>,
-    Read(choice): Read<Choice>,
+    Read(chosen): Read<Chosen>,
 ) -> ApiResult<impl IntoResponse> {
-    Ok(Json(app.work(move |app| app.choose(&id, choice)).await?))
+    let Chosen { choice, revision } = chosen;
+    let chosen = app.work(move |app| app.choose(&id, choice, revision.as_deref()));
+    Ok(Json(chosen.await?))
 }
 
 #[derive(Deserialize)]
@@ -156,6 +158,8 @@ async fn jobs(State(app): Shared) -> impl IntoResponse {
 #[serde(deny_unknown_fields)]
 struct Wish {
     data: String,
+    /// Of the choice that the user has before them; none where nothing of it is shown.
+    revision: Option<String>,
     /// Of the fit; one is found where there is none.
     name: Option<String>,
     #[serde(default)]
@@ -171,8 +175,10 @@ struct Ordered {
 
 async fn order(State(app): Shared, Read(wish): Read<Wish>) -> ApiResult<impl IntoResponse> {
     let ordered = app.work(move |app| {
+        let choice = app.stored_choice(&wish.data);
+        check_seen(wish.revision.as_deref(), choice.as_ref())?;
         let order = queue::Order {
-            choice: app.stored_choice(&wish.data).unwrap_or_default(),
+            choice: choice.unwrap_or_default(),
             data: wish.data,
             settings: wish.settings,
             budget: wish.budget,

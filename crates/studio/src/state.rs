@@ -99,9 +99,17 @@ impl Store {
 
     /// Changes the content, in memory only once it is on disk.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Remembered)) -> ApiResult<()> {
+        self.try_change(|kept| {
+            change(kept);
+            Ok(())
+        })
+    }
+
+    /// The same of a change that may be refused once it is its turn.
+    pub(crate) fn try_change(&self, change: impl FnOnce(&mut Remembered) -> ApiResult<()>) -> ApiResult<()> {
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = content.clone();
-        change(&mut next);
+        change(&mut next)?;
         let text = serde_json::to_string_pretty(&next)
             .map_err(|error| ApiError::internal(format!("the studio's own file cannot be written: {error}")))?;
         replace_file(&self.file, text.as_bytes())

@@ -16,7 +16,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::api_error::{ApiError, ApiResult};
 use crate::app::App;
-use crate::job::resolve;
+use crate::job::{resolve, result_of};
 use crate::queue::Order;
 
 /// Files of a fit that may be taken as they are, with their types.
@@ -101,8 +101,11 @@ impl App {
 
     /// The command lines and the Python code of a fit.
     pub(crate) fn words(&self, fit: &str) -> ApiResult<Words> {
-        let folder = self.workspace.fit(fit)?.display().to_string();
-        let order = self.queue.job_named(fit).map(|job| job.order);
+        let place = self.workspace.fit(fit)?;
+        // Its own order, and not that of another fit that had its name.
+        let order = result_of(&place).and_then(|result| self.queue.job_of(&result));
+        let order = order.map(|job| job.order);
+        let folder = place.display().to_string();
         let mut lines = vec![self.repeat(fit, &folder)];
         let words = |words: &[&str]| command_line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         let code = format!("{}.c", identifier(fit));

@@ -109,6 +109,8 @@ impl App {
         let interface = model.interface();
         let choice = self.stored_choice(data).unwrap_or_default();
         let dataset = self.dataset(&self.request(data, &choice.for_model(interface))?)?;
+        // What is drawn has no units and no clock of its own: samples in others would be taken for the model's.
+        model.level(&dataset)?;
         let Some(experiment) = dataset.experiments().first() else {
             return Err(ApiError::bad(format!("{data} holds no samples")));
         };

@@ -38,12 +38,21 @@ impl Claim {
     pub(crate) fn sweep(study: &Path) {
         let folder = study.join(FOLDER);
         for entry in folder.read_dir().into_iter().flatten().flatten() {
+            // A folder of this name may be the user's, and so may what is in it.
+            if !entry.file_name().to_str().is_some_and(is_claim) {
+                continue;
+            }
             // Removed when let go of. Whatever cannot be removed does no harm: it can be claimed.
             drop(LockedFile::take(entry.path()));
         }
         // Stays while it is not empty.
         let _ = fs::remove_dir(folder);
     }
+}
+
+/// Whether a claim may have this name.
+fn is_claim(name: &str) -> bool {
+    name.len() == DIGITS && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
@@ -67,5 +76,30 @@ mod tests {
         fs::write(folder.path().join(FOLDER).join(&key[..DIGITS]), "").unwrap();
         Claim::sweep(folder.path());
         assert!(!folder.path().join(FOLDER).exists());
+    }
+
+    #[test]
+    fn files_of_others_in_a_folder_of_this_name_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let claims = folder.path().join(FOLDER);
+        fs::create_dir(&claims).unwrap();
+        let stale = "0123456789abcdef".repeat(2);
+        let (full, upper, long) = ("f".repeat(DIGITS), "F".repeat(DIGITS), "0".repeat(DIGITS + 1));
+        let others = ["policy.txt", ".gitkeep", &full, &upper, &long];
+        for name in others {
+            let content = if name == "policy.txt" || name == full {
+                "precious"
+            } else {
+                ""
+            };
+            fs::write(claims.join(name), content).unwrap();
+        }
+        fs::write(claims.join(&stale), "").unwrap();
+        Claim::sweep(folder.path());
+        assert!(!claims.join(&stale).exists());
+        for name in others {
+            assert!(claims.join(name).exists(), "{name}");
+        }
+        assert_eq!(fs::read_to_string(claims.join("policy.txt")).unwrap(), "precious");
     }
 }

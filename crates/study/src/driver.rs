@@ -1,6 +1,6 @@
 //! The side of a study that plans and records: it hands out tasks and takes results, whoever computes them.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -63,6 +63,10 @@ pub struct StudySummary {
     pub left: usize,
     /// Runs removed because data, settings or the program had changed.
     pub outdated: usize,
+    /// Runs that other versions of the program did, which are kept: they may have trained or evaluated otherwise. Not in the JSON, whose
+    /// readers know its keys; that of [`status`](crate::status()) has the versions.
+    #[serde(skip)]
+    pub other_versions: usize,
     /// Names of the missing data sets.
     pub missing_datasets: Vec<String>,
     /// Time of this call.
@@ -86,6 +90,8 @@ pub struct Driver {
     claims: HashMap<String, Claim>,
     finished: HashSet<String>,
     summary: StudySummary,
+    /// Versions of the program that did [`StudySummary::other_versions`].
+    other_versions: Vec<String>,
     runs: usize,
     started: Instant,
 }
@@ -105,6 +111,7 @@ impl Driver {
         if let Some(shard) = options.shard {
             plan.retain_shard(shard);
         }
+        let other_versions: BTreeMap<String, usize> = store.other_versions()?;
         let before = store.states()?;
         let is_done = |run: &Run| before.get(&run.key).is_some_and(|state| state.done);
         let planned: HashSet<String> = plan.runs().map(|run| run.key.clone()).collect();
@@ -132,16 +139,24 @@ impl Driver {
                 skipped: plan.missing.iter().map(|missing| missing.runs).sum(),
                 left: 0,
                 outdated,
+                other_versions: other_versions.values().sum(),
                 missing_datasets: plan.missing.iter().map(|missing| missing.name.clone()).collect(),
                 seconds: 0.0,
             },
             runs: planned.len(),
+            other_versions: other_versions.into_keys().collect(),
             planned,
             before,
             plan,
             store,
             started: Instant::now(),
         })
+    }
+
+    /// Other versions of the program that did runs of the study which are kept, sorted.
+    #[must_use]
+    pub fn other_versions(&self) -> &[String] {
+        &self.other_versions
     }
 
     /// The plan: of the shard, if there is one.

@@ -31,6 +31,7 @@ mod driver;
 mod error;
 pub mod figures;
 mod job;
+mod lock;
 mod merge;
 mod output;
 mod plan;

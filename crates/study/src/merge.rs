@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{Result, StudyError};
+use crate::lock::Writers;
 use crate::output::check_version;
 use crate::put::{Put, put_in};
 use crate::rows::read_output;
 use crate::spec::Spec;
 use crate::status::{RunCounts, status};
-use crate::store::{DATABASE, Store, Writers, initialise};
+use crate::store::{Store, initialise};
 
 /// What a merge did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,15 +42,11 @@ pub fn merge_studies(folder: impl AsRef<Path>, shards: &[impl AsRef<Path>]) -> R
     }
     let stores = open_shards(folder, shards)?;
     let spec = widest(folder, &stores)?;
-    let is_new = !folder.join(DATABASE).exists();
     let had_folder = folder.exists();
     let merged = merge_into(folder, &spec, &stores);
-    if merged.is_err() && is_new {
-        // Nothing was written: nothing is left behind. What cannot be removed holds no study.
-        Store::remove_if_empty(folder);
-        if !had_folder {
-            let _ = fs::remove_dir(folder);
-        }
+    if merged.is_err() && !had_folder {
+        // Stays where there is something in it.
+        let _ = fs::remove_dir(folder);
     }
     let (added, known) = merged?;
     Ok(MergeSummary {
@@ -121,13 +118,25 @@ fn widest(folder: &Path, shards: &[Opened]) -> Result<Spec> {
 
 fn merge_into(folder: &Path, spec: &Spec, shards: &[Opened]) -> Result<(usize, usize)> {
     let mut target = Store::connect(folder, spec, Writers::One)?;
+    let merged = put_all(&mut target, folder, spec, shards);
+    match &merged {
+        Ok(_) => target.close()?,
+        // Nothing was written: nothing is left behind.
+        Err(_) => target.remove_if_empty(),
+    }
+    merged
+}
+
+/// All runs of `shards` into `target`, in one transaction.
+fn put_all(target: &mut Store, folder: &Path, spec: &Spec, shards: &[Opened]) -> Result<(usize, usize)> {
     target.check_continues(folder, spec)?;
+    target.check_versions()?;
     let created: Vec<String> = shards
         .iter()
         .map(|shard| shard.store.meta("created"))
         .collect::<Result<_>>()?;
     let path = target.path().to_owned();
-    let counts = target.transaction(|transaction| {
+    target.transaction(|transaction| {
         initialise(transaction, spec, created.iter().min().map(String::as_str))?;
         let (mut added, mut known) = (0, 0);
         for shard in shards {
@@ -137,11 +146,14 @@ fn merge_into(folder: &Path, spec: &Spec, shards: &[Opened]) -> Result<(usize, u
                 let Some(output) = shard.store.with(|connection| read_output(connection, &key))? else {
                     continue;
                 };
+                // What wrote to a database last may have kept runs of others.
+                let origin = shard.store.path().display();
+                check_version(&format!("the result of '{}' in {origin}", output.cell), &output.version)?;
                 let conflict = |difference| StudyError::Conflict {
                     path: path.clone(),
                     run: output.cell.to_string(),
                     difference,
-                    origin: shard.store.path().display().to_string(),
+                    origin: origin.to_string(),
                 };
                 match put_in(transaction, &output, conflict)? {
                     Put::Stored => added += 1,
@@ -150,7 +162,5 @@ fn merge_into(folder: &Path, spec: &Spec, shards: &[Opened]) -> Result<(usize, u
             }
         }
         Ok((added, known))
-    })?;
-    target.close()?;
-    Ok(counts)
+    })
 }

@@ -40,6 +40,13 @@ pub enum StudyEvent<'a> {
         /// Jobs to do.
         jobs: usize,
     },
+    /// Some runs are done by other versions of the program and kept: they may have been trained or evaluated otherwise.
+    OtherVersions {
+        /// Such runs.
+        runs: usize,
+        /// The versions, sorted.
+        versions: &'a [String],
+    },
     /// Other processes compute all that is left; said once.
     Waiting {
         /// Runs that are waited for.
@@ -133,6 +140,12 @@ pub fn run_study(spec: &Spec, folder: impl AsRef<Path>, options: &RunOptions<'_>
         outdated: driver.summary().outdated,
         jobs,
     });
+    if !driver.other_versions().is_empty() {
+        (options.observer)(&StudyEvent::OtherVersions {
+            runs: driver.summary().other_versions,
+            versions: driver.other_versions(),
+        });
+    }
     let workers = options.jobs.clamp(1, jobs.max(1));
     let costs = driver.pending().map(|job| job.cost(plan.data_of(job))).sum();
     let study = Study {

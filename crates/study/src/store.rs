@@ -5,17 +5,19 @@
 //! follow each other, and what a process computes it has claimed before ([`Claim`](crate::claim::Claim)). All of them hold a
 //! shared lock on `study.lock`; a merge holds it alone. Any number of others read meanwhile.
 
-use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use intervalid_files::{fault, make_folder, open_lock};
+use intervalid_files::{fault, make_folder};
 use intervalid_model::Model;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StudyError};
 use crate::job::PROGRAM_VERSION;
+use crate::lock::{LOCK, Writers, lock};
+use crate::output::check_version;
 use crate::plan::StudyPlan;
 use crate::predictions::{StoredBand, decode};
 use crate::record::RunRecord;
@@ -24,7 +26,6 @@ use crate::spec::Spec;
 
 /// Name of the database in a study's folder.
 pub const DATABASE: &str = "study.sqlite";
-const LOCK: &str = "study.lock";
 
 /// SQLite's application id: "ivst".
 const APPLICATION: i32 = 0x6976_7374;
@@ -65,15 +66,6 @@ CREATE TABLE models (key TEXT PRIMARY KEY REFERENCES runs (key) ON DELETE CASCAD
 ";
 /// Databases of before have none, and are as good without.
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS runs_by_place ON runs (dataset, model, seed)";
-
-/// Who else may write to a study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writers {
-    /// Drivers that keep their claims.
-    Several,
-    /// Nobody.
-    One,
-}
 
 /// Why a transaction was given up.
 #[derive(Debug)]
@@ -181,6 +173,18 @@ impl Store {
             store.check_whole()?;
         }
         Ok(store)
+    }
+
+    /// Refuses runs of other versions of the program, where they would be mixed with those of this one.
+    pub(crate) fn check_versions(&self) -> Result<()> {
+        if !self.check_format()? {
+            return Ok(());
+        }
+        for (version, runs) in self.other_versions()? {
+            let what = format!("{} ({runs} of its runs)", self.path.display());
+            check_version(&what, &version)?;
+        }
+        Ok(())
     }
 
     /// Refuses to go on with another study than the one in the database; where there is none yet, all is well.
@@ -307,13 +311,33 @@ impl Store {
         Ok(outdated.len())
     }
 
-    /// Removes the files of a database in which nothing was ever written.
-    pub(crate) fn remove_if_empty(folder: &Path) {
-        if matches!(Self::open(folder), Err(StudyError::NoStudy { .. })) {
-            for file in [DATABASE, LOCK] {
-                let _ = fs::remove_file(folder.join(file));
-            }
+    /// How many runs of other versions of the program are done, by version.
+    pub(crate) fn other_versions(&self) -> Result<BTreeMap<String, usize>> {
+        self.with(|connection| {
+            let query = "SELECT version, count(*) FROM runs WHERE status = 'done' AND version <> ?1 GROUP BY version";
+            let mut statement = connection.prepare(query)?;
+            let count = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize));
+            statement.query_map([PROGRAM_VERSION], count)?.collect()
+        })
+    }
+
+    /// Removes the files of a database in which nothing was ever written. What cannot be removed holds no study.
+    pub(crate) fn remove_if_empty(self) {
+        if !matches!(self.check_format(), Ok(false)) {
+            return;
         }
+        let Self {
+            connection,
+            path,
+            _lock: lock,
+            ..
+        } = self;
+        drop(connection);
+        // The lock goes last: whoever opened its file meanwhile finds that it is gone, and makes another.
+        for file in [&path, &path.with_file_name(LOCK)] {
+            let _ = fs::remove_file(file);
+        }
+        drop(lock);
     }
 
     /// Closes the database; dropping it does the same, silently.
@@ -402,27 +426,6 @@ impl Store {
 pub(crate) struct RecordedState {
     pub(crate) done: bool,
     pub(crate) finished_at: String,
-}
-
-fn lock(folder: &Path, writers: Writers) -> Result<File> {
-    let path = folder.join(LOCK);
-    let failed = |source| StudyError::File {
-        action: "lock",
-        path: path.clone(),
-        source,
-    };
-    let file = open_lock(&path).map_err(failed)?;
-    let locked = match writers {
-        Writers::Several => file.try_lock_shared(),
-        Writers::One => file.try_lock(),
-    };
-    match locked {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StudyError::InUse {
-            folder: folder.to_owned(),
-        }),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
-    }
 }
 
 /// Makes the tables where there are none, and writes the study into them. `created` is now, if it is not given.

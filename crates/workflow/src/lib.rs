@@ -35,6 +35,7 @@ mod request;
 mod settings;
 mod stamp;
 mod train;
+mod unfinished;
 mod update;
 
 pub use band::{BandRequest, OutputRanges, main_coverage, parse_range};
@@ -46,6 +47,7 @@ pub use plan::{Past, Plan, PlanLabel};
 pub use record::{RecordRequest, SplitSource, check_data_dir, refuse_learnt};
 pub use request::{FitRequest, Preset};
 pub use settings::{LagsSetting, Settings, WindowSetting, nearest};
-pub use stamp::{RecordStamp, each_sample, start_hashes};
+pub use stamp::{KnownStart, RecordStamp, each_sample, start_hashes};
 pub use train::{SearchRecord, TrainOptions, Trained, Training, WhenInterrupted};
+pub use unfinished::Unfinished;
 pub use update::{Update, update, update_split};

@@ -12,6 +12,7 @@ use crate::levels::{LevelMetrics, LevelRuns};
 use crate::request::{FitRequest, Preset};
 use crate::stamp::RecordStamp;
 use crate::train::{Trained, Training};
+use crate::unfinished::Unfinished;
 
 /// A finished fit.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct FitOutcome {
     pub model: Model,
     /// How it was come by.
     pub training: Training,
+    /// What was asked for and is missing, since training was ended early.
+    pub unfinished: Vec<Unfinished>,
     /// Free runs over the parts.
     pub runs: PartRuns,
     /// Metrics of the training part, which say nothing about new data.
@@ -179,6 +182,7 @@ impl Trained {
     /// # Errors
     /// If the data have other channels or a part is too short.
     pub fn evaluate(self, dataset: &Dataset, split: &Split, threads: usize) -> Result<FitOutcome> {
+        let unfinished = self.unfinished();
         let Self {
             request,
             model,
@@ -227,6 +231,7 @@ impl Trained {
             request: request.repeatable(&model, training.search()),
             train: evaluation(&runs.train)?,
             metrics,
+            unfinished,
             runs,
             model,
             training,

@@ -167,7 +167,7 @@ impl RecordRequest {
         let own = files[..self.data.len()].last().map_or(0, |file| file.end);
         let experiments = dataset.experiments();
         let (learnt, tested) = experiments.split_at(own);
-        refuse_learnt(tested, learnt)?;
+        refuse_settled(tested, learnt, dataset.unsettled())?;
         let for_training = Dataset::new(
             dataset.name(),
             dataset.inputs().to_vec(),
@@ -224,13 +224,19 @@ impl RecordRequest {
     }
 }
 
-/// Refuses experiments to judge by that are learnt from under whatever name.
+/// Refuses experiments to judge by that are learnt from under whatever name, be it as the beginning of a longer recording.
 ///
 /// # Errors
 /// [`DataError::TestIsLearnt`] names the first of them.
 pub fn refuse_learnt(tested: &[Experiment], learnt: &[Experiment]) -> Result<(), DataError> {
+    refuse_settled(tested, learnt, 0)
+}
+
+/// The same of a record that was prepared so that rows to come change the last `unsettled` samples of an experiment.
+fn refuse_settled(tested: &[Experiment], learnt: &[Experiment], unsettled: usize) -> Result<(), DataError> {
     for test in tested {
-        if let Some(training) = learnt.iter().find(|training| training.has_samples_of(test)) {
+        let is_test = |training: &&Experiment| training.has_settled_samples_of(test, unsettled);
+        if let Some(training) = learnt.iter().find(is_test) {
             return Err(DataError::TestIsLearnt {
                 test: test.name().to_owned(),
                 training: training.name().to_owned(),

@@ -1,6 +1,6 @@
 //! Which samples a fit was judged on, so that fits can be compared by what they saw and not by what files are called.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split};
 use serde::{Deserialize, Serialize};
@@ -26,12 +26,26 @@ pub struct RecordStamp {
     /// Hash of every experiment that the test part is of, be it in part; earlier versions did not say.
     #[serde(default)]
     pub judged: Vec<String>,
+    /// Every experiment of any part by its beginning, so that it is known where it has grown; earlier versions did not say.
+    #[serde(default)]
+    pub starts: Vec<KnownStart>,
     /// Inputs with their units.
     pub inputs: Vec<Channel>,
     /// Outputs with their units.
     pub outputs: Vec<Channel>,
     /// Seconds between samples, if known.
     pub sample_time: Option<f64>,
+}
+
+/// An experiment by its first samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownStart {
+    /// How many samples are hashed: all that rows to come cannot change.
+    pub samples: usize,
+    /// [`start_hashes`] of so many.
+    pub hash: String,
+    /// Samples up to the end of what was learnt from; 0 of an experiment that only judged.
+    pub learnt: usize,
 }
 
 impl RecordStamp {
@@ -50,32 +64,84 @@ impl RecordStamp {
             test_samples: split.test.samples(),
             learnt: hashes(&[&split.train, &split.validation]),
             judged: hashes(&[&split.test]),
+            starts: starts(dataset, split),
             inputs: dataset.inputs().to_vec(),
             outputs: dataset.outputs().to_vec(),
             sample_time: dataset.sample_time(),
         }
     }
 
-    /// The first experiment of `dataset` that was learnt from, under whatever name.
+    /// The first experiment of `dataset` that was learnt from, under whatever name, be it as the beginning of a longer one.
     #[must_use]
     pub fn learnt_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
-        self.first_of(dataset, |hash| self.learnt.contains(hash))
+        first_of(dataset, |index| self.learnt_until(dataset, index).is_some())
     }
 
-    /// The first experiment of `dataset` that the record holds, in whatever part and under whatever name.
+    /// The first experiment of `dataset` that the record holds, in whatever part and under whatever name, be it as the beginning of a longer one.
     #[must_use]
     pub fn held_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
-        self.first_of(dataset, |hash| {
-            self.learnt.contains(hash) || self.judged.contains(hash) || self.test.as_ref() == Some(hash)
-        })
+        first_of(dataset, |index| self.held_until(dataset, index).is_some())
     }
 
-    fn first_of<'a>(&self, dataset: &'a Dataset, is_known: impl Fn(&String) -> bool) -> Option<&'a Experiment> {
-        let is_all = self.data == hash(dataset, &Part::whole(dataset));
-        let mut experiments = dataset.experiments().iter().enumerate();
-        experiments
-            .find(|(index, _)| is_all || is_known(&hash_of(dataset, *index)))
-            .map(|(_, experiment)| experiment)
+    /// Where the samples end that were learnt from, in an experiment of `dataset`; none where nothing of it was learnt. 0 where
+    /// the stamp does not say how much of it, as those of earlier versions.
+    ///
+    /// # Panics
+    /// If there is no such experiment.
+    #[must_use]
+    pub fn learnt_until(&self, dataset: &Dataset, experiment: usize) -> Option<usize> {
+        let known = self.known_starts(dataset, experiment);
+        let learnt = known.map(|start| start.learnt).filter(|learnt| *learnt > 0).max();
+        if learnt.is_some() {
+            return learnt;
+        }
+        let whole = hash_of(dataset, experiment);
+        match (self.learnt.contains(&whole), self.judged.contains(&whole)) {
+            (true, false) => Some(dataset.experiments()[experiment].len()),
+            (true, true) => Some(0),
+            (false, _) => self.is_all_unlisted(dataset).then_some(0),
+        }
+    }
+
+    /// Where the samples end that the record holds, in whatever part, of an experiment of `dataset`; none where it holds nothing of it.
+    ///
+    /// # Panics
+    /// If there is no such experiment.
+    #[must_use]
+    pub fn held_until(&self, dataset: &Dataset, experiment: usize) -> Option<usize> {
+        let whole = hash_of(dataset, experiment);
+        if self.learnt.contains(&whole)
+            || self.judged.contains(&whole)
+            || self.test.as_ref() == Some(&whole)
+            || self.is_all_unlisted(dataset)
+        {
+            return Some(dataset.experiments()[experiment].len());
+        }
+        let known = self.known_starts(dataset, experiment);
+        known.map(|start| start.samples.max(start.learnt)).max()
+    }
+
+    /// Whether the samples are those of the record, all of them, where the stamp is of a version that did not list experiments.
+    fn is_all_unlisted(&self, dataset: &Dataset) -> bool {
+        self.learnt.is_empty() && self.data == hash(dataset, &Part::whole(dataset))
+    }
+
+    /// Experiments of the record that an experiment of `dataset` is, or begins with.
+    fn known_starts(&self, dataset: &Dataset, experiment: usize) -> impl Iterator<Item = &KnownStart> {
+        // Many recordings have few lengths.
+        let lengths: BTreeSet<usize> = self.starts.iter().map(|start| start.samples).collect();
+        let lengths: Vec<usize> = lengths.into_iter().collect();
+        let found = start_hashes(dataset, experiment, &lengths);
+        let found: BTreeMap<usize, Option<String>> = lengths.into_iter().zip(found).collect();
+        let whole = hash_of(dataset, experiment);
+        let is_whole = self.learnt.contains(&whole) || self.judged.contains(&whole);
+        let samples = &dataset.experiments()[experiment];
+        let is_known = move |start: &KnownStart| {
+            let hash = found.get(&start.samples).and_then(Option::as_ref);
+            // Of no samples at all every recording is the continuation.
+            start.samples > 0 && hash == Some(&start.hash) && (is_whole || samples.is_known_by(start.samples))
+        };
+        self.starts.iter().filter(move |start| is_known(start))
     }
 
     /// What keeps the numbers of `other` from being compared with those of this record, in words; empty if nothing does.
@@ -113,6 +179,31 @@ impl RecordStamp {
         }
         found
     }
+}
+
+fn first_of(dataset: &Dataset, is_known: impl Fn(usize) -> bool) -> Option<&Experiment> {
+    let index = (0..dataset.experiments().len()).find(|index| is_known(*index))?;
+    Some(&dataset.experiments()[index])
+}
+
+/// The experiments of all parts by their beginnings.
+fn starts(dataset: &Dataset, split: &Split) -> Vec<KnownStart> {
+    let mut learnt: BTreeMap<usize, usize> = BTreeMap::new();
+    let parts = [(&split.train, true), (&split.validation, true), (&split.test, false)];
+    for (part, is_learnt) in parts {
+        for segment in part.segments() {
+            let until = learnt.entry(segment.experiment).or_default();
+            *until = (*until).max(if is_learnt { segment.end } else { 0 });
+        }
+    }
+    let start = |(experiment, learnt): (usize, usize)| {
+        let length = dataset.experiments()[experiment].len();
+        // The last line may be half a number still, and rows to come change samples that they are made into.
+        let samples = length.saturating_sub(dataset.unsettled() + 1);
+        let hash = start_hashes(dataset, experiment, &[samples]).pop().flatten()?;
+        Some(KnownStart { samples, hash, learnt })
+    };
+    learnt.into_iter().filter_map(start).collect()
 }
 
 /// Over the values; names are not part of it.
@@ -215,6 +306,51 @@ mod tests {
         let found = start_hashes(&recording(20), 0, &[30, 10, 20, 0]);
         assert_eq!(found[1], whole[0]);
         assert!(found[0].is_none() && found[2].is_some() && found[2] != found[1] && found[3].is_some());
+    }
+
+    #[test]
+    fn what_was_learnt_is_known_at_the_beginning_of_a_longer_recording() {
+        let column = |samples: u32, seed: u32| (0..samples).map(|k| f64::from(k * k * 41 % 101 + seed)).collect();
+        let record = |runs: &[(u32, u32)]| {
+            let experiment = |&(samples, seed): &(u32, u32)| -> Experiment {
+                Experiment::new("e", vec![column(samples, seed)], vec![column(samples, seed + 1)])
+            };
+            let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+            Dataset::new("d", inputs, outputs, None, runs.iter().map(experiment).collect()).expect("valid")
+        };
+        let alone = record(&[(100, 0)]);
+        let one = RecordStamp::new(&alone, &Split::new(&alone, SplitFractions::default()).expect("splits"));
+        let grown = record(&[(50, 7), (160, 0)]);
+        let until = |stamp: &RecordStamp| {
+            [0, 1].map(|index| (stamp.learnt_until(&grown, index), stamp.held_until(&grown, index)))
+        };
+        assert_eq!(until(&one), [(None, None), (Some(70), Some(99))]);
+        assert_eq!(one.learnt_until(&record(&[(100, 0)]), 0), Some(70));
+        assert!(one.learnt_of(&grown).is_some() && one.learnt_of(&record(&[(160, 7)])).is_none());
+        // Of two recordings the second judges alone.
+        let both = record(&[(100, 7), (100, 0)]);
+        let whole = |experiment| {
+            let segment = Segment {
+                experiment,
+                start: 0,
+                end: 100,
+            };
+            Part::from_segments(vec![segment])
+        };
+        let split = Split {
+            train: whole(0),
+            validation: Part::default(),
+            test: whole(1),
+        };
+        let two = RecordStamp::new(&both, &split);
+        assert!(two.learnt_of(&record(&[(160, 0)])).is_none() && two.held_of(&record(&[(160, 0)])).is_some());
+        // Earlier versions knew whole experiments, not how much of them was learnt from.
+        let old = RecordStamp {
+            starts: Vec::new(),
+            ..one
+        };
+        assert_eq!(old.learnt_until(&record(&[(100, 0)]), 0), Some(0));
+        assert_eq!(until(&old), [(None, None); 2]);
     }
 
     #[test]

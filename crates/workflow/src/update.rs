@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use intervalid_data::{Dataset, Part, Segment, Split};
+use intervalid_data::{DataError, Dataset, Experiment, Part, Segment, Split};
 use intervalid_model::{Evaluation, Model, ModelError, TrainInfo, evaluate, refit};
 use intervalid_search::{SearchOptions, renew};
 
 use crate::error::Result;
-use crate::record::refuse_learnt;
 use crate::train::{TrainOptions, Trained, Training};
 
 /// A model fitted once more, beside the old one.
@@ -77,11 +76,9 @@ pub fn update_split(dataset: &Dataset, new_from: usize) -> Split {
 /// Those of [`renew`] and [`refit`]; if a part is too short, or a new experiment is an old one; if a band for all outputs together
 /// cannot be sized.
 pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainOptions<'_>) -> Result<Update> {
-    let (old, new) = dataset
-        .experiments()
-        .split_at(new_from.min(dataset.experiments().len()));
-    refuse_learnt(new, old)?;
+    let old = &dataset.experiments()[..new_from.min(dataset.experiments().len())];
     let split = update_split(dataset, new_from);
+    refuse_known(dataset, &split.test, old)?;
     for part in [&split.train, &split.validation, &split.test] {
         model.interface().check_part(dataset, part)?;
     }
@@ -139,6 +136,22 @@ pub fn update(model: &Model, dataset: &Dataset, new_from: usize, options: TrainO
     })
 }
 
+/// Refuses to judge by what is in old experiments, too. A new one that goes on where an old one ended is judged by its end, which is new.
+fn refuse_known(dataset: &Dataset, judged: &Part, old: &[Experiment]) -> Result<()> {
+    for segment in judged.segments() {
+        let test = &dataset.experiments()[segment.experiment];
+        let mut known = old.iter().filter(|training| training.len() > segment.start);
+        if let Some(training) = known.find(|training| training.has_settled_samples_of(test, dataset.unsettled())) {
+            return Err(DataError::TestIsLearnt {
+                test: test.name().to_owned(),
+                training: training.name().to_owned(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
 /// What a search fits, as a search does; anything else by training that goes on. And whether the band is calibrated already.
 fn fitted_again(
     model: &Model,
@@ -170,7 +183,7 @@ fn fitted_again(
 
 #[cfg(test)]
 mod tests {
-    use intervalid_data::{Channel, Experiment, Lags};
+    use intervalid_data::{Channel, Lags};
     use intervalid_model::{CoverageTarget, FitConfig, FitOptions, ModelKind};
 
     use super::*;
@@ -271,6 +284,23 @@ mod tests {
             matches!(error, WorkflowError::Model(ModelError::TooFewSamples { .. })),
             "{error:?}"
         );
+    }
+
+    #[test]
+    fn a_recording_that_went_on_is_judged_by_its_new_end_alone() {
+        let model = fitted(ModelKind::Arx);
+        let try_with = |old: usize, new: usize| {
+            let data = record(vec![run("old", old, 1.0), run("new", new, 1.0)]);
+            update(&model, &data, 1, TrainOptions::default())
+        };
+        assert!(try_with(200, 400).is_ok());
+        for (old, new) in [(300, 300), (300, 400), (400, 300)] {
+            let error = try_with(old, new).expect_err("its end was learnt from");
+            assert!(
+                matches!(&error, WorkflowError::Data(DataError::TestIsLearnt { test, .. }) if test == "new"),
+                "{error:?}"
+            );
+        }
     }
 
     #[test]

@@ -76,6 +76,26 @@ pub(crate) fn every_kind() -> Vec<(&'static str, Model)> {
     ]
 }
 
+/// y(k) = a y(k-1) + (1 - a) `gain` u(k-1) with a = e^(-1/τ): a first-order lag of this gain and this time constant in samples.
+pub(crate) fn first_order(gain: f64, time_constant: f64) -> Model {
+    let channels = |name: &str| vec![Channel::new(name)];
+    let record = Experiment::new("e", vec![vec![0.0; 40]], vec![vec![0.0; 40]]);
+    let dataset = Dataset::new("d", channels("u"), channels("y"), None, vec![record]).unwrap();
+    let pole = (-1.0 / time_constant).exp();
+    let member = ArxModel {
+        lags: Lags { nx: 0, nd: 1, ny: 1 },
+        coefficients: vec![vec![pole, (1.0 - pole) * gain]],
+        bias: vec![0.0],
+    };
+    let scale = || vec![Scale { mean: 0.0, std: 1.0 }];
+    let normaliser = Normaliser {
+        inputs: scale(),
+        outputs: scale(),
+    };
+    let config = FitConfig::default().with(|config| config.initial = InitialState::Measured);
+    Model::from_arx(&dataset, normaliser, vec![member], vec![0.5], &config)
+}
+
 /// y(k) = 1.5 y(k-1) - 0.7 y(k-2) + u(k-1) + 0.5 u(k-2) + 3 in units that are far from normalised; `shares` of it are averaged.
 pub(crate) fn known_linear(shares: &[f64], sample_time: Option<f64>) -> Model {
     let (u, y) = (Scale { mean: 50.0, std: 20.0 }, Scale { mean: 390.0, std: 80.0 });

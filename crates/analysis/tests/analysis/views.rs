@@ -1,12 +1,12 @@
 //! Responses, curves and residuals of systems that are known.
 
 use intervalid_analysis::{
-    FrequencyResponse, Linearisation, PointRequest, Responses, StaticCurve, fits_ahead, residuals,
+    FrequencyResponse, Linearisation, PointRequest, Responses, StaticCurve, Views, fits_ahead, residuals,
 };
 use intervalid_data::{Channel, Dataset, Experiment, LinearSystem, Part, WienerSystem};
 use intervalid_model::{Band, ModelKind, OutputRange};
 
-use crate::models::{config, every_kind, fitted, known_linear};
+use crate::models::{config, every_kind, first_order, fitted, known_linear};
 
 fn complex((re, im): (f64, f64)) -> (f64, f64) {
     (re.hypot(im), im.atan2(re).to_degrees())
@@ -78,6 +78,38 @@ fn bode_and_step_of_a_known_system_are_its_closed_form() {
         assert!((pulse.y[k] - pulse.rest - (step.y[k] - step.y[k - 1])).abs() < 1e-6);
     }
     assert!(Responses::new(&model, &linear, 0, &[0.0]).is_err() && Responses::new(&model, &linear, 7, &[]).is_err());
+}
+
+#[test]
+fn steps_of_slow_models_come_to_rest_or_have_no_figures() {
+    let views = |time_constant: f64| {
+        let model = first_order(2.0, time_constant);
+        let linear = Linearisation::new(&model, &PointRequest::default()).unwrap();
+        Views::new(&model, linear, None, &[1.0], &[[-1.0, 1.0]]).unwrap()
+    };
+    let is_told = |views: &Views| views.notes.iter().any(|note| note.contains("come to rest"));
+    for time_constant in [20.0, 1000.0, 4500.0] {
+        let found = views(time_constant);
+        let (responses, answer) = (&found.responses[0], &found.responses[0].steps[0].outputs[0]);
+        let figures = answer.figures.unwrap();
+        assert!((figures.gain - 2.0).abs() < 0.04, "{time_constant}: {}", figures.gain);
+        assert!(figures.overshoot < 0.1 && !is_told(&found));
+        // From 10 to 90 % takes ln 9 time constants.
+        let rise = figures.rise_time.unwrap() / (time_constant * 9.0_f64.ln());
+        assert!((0.9..1.05).contains(&rise), "{time_constant}: {rise}");
+        // Thinned, every value stands at its time.
+        assert!(answer.y.len() <= 2000 && answer.y.len() == responses.time.len());
+        for (time, y) in responses.time.iter().zip(&answer.y) {
+            let truth = 2.0 * (1.0 - (-time / time_constant).exp());
+            assert!(
+                (y - answer.rest - truth).abs() < 1e-3,
+                "{time_constant}, {time}: {y} {truth}"
+            );
+        }
+    }
+    let slow = views(10_000.0);
+    assert_eq!(slow.responses[0].steps[0].outputs[0].figures, None);
+    assert!(is_told(&slow), "{:?}", slow.notes);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment};
+use intervalid_data::{Channel, Dataset, Experiment, Preparation, position_of};
 use intervalid_model::{Model, ModelKind};
 use intervalid_report::folder::{Extras, Planned, predictions_csv};
 use intervalid_workflow::{Past, Plan, PlanLabel};
@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::levels::{LevelBounds, Levels};
 use super::load::{columns, diverged_at, of_model, warn_of_extrapolation, warn_of_trend};
 use super::predict::diverged;
+use super::seen::{WHOLE, warn_of_split};
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
 use crate::error::Failure;
 use crate::output::Output;
@@ -152,10 +153,47 @@ fn check_clocks(
     }
 }
 
+/// The last stretch of a recording as the model takes it. Thinning out keeps the first of every `factor` rows, of the plan from its first on: without
+/// the rows that are left over at the beginning, the last one kept here is `factor` rows before that, as the model steps.
+fn with_last_row_before(rows: &Dataset, last: &Experiment, factor: usize, model: &Model) -> Result<Dataset, Failure> {
+    let first = last.len() % factor;
+    let from = |column: &[f64]| column[first..].to_vec();
+    let inputs = (0..rows.inputs().len()).map(|channel| from(last.input(channel)));
+    let outputs = (0..rows.outputs().len()).map(|channel| from(last.output(channel)));
+    let stretch = Experiment::new(last.name(), inputs.collect(), outputs.collect()).placed_like(last, first);
+    let (inputs, outputs) = (rows.inputs().to_vec(), rows.outputs().to_vec());
+    let stretch = Dataset::new(rows.name(), inputs, outputs, rows.sample_time(), vec![stretch])?;
+    let preparation = &model.interface().preparation;
+    let thinned = Preparation {
+        decimate: preparation.decimate,
+        ..Preparation::default()
+    };
+    // The rest was done to the whole recording.
+    Ok(thinned.apply(stretch)?.with_preparation(preparation.clone()))
+}
+
+/// Units that are given, without those of outputs, which a plan does not have; a name that nothing has stays, to be refused.
+fn units_of_inputs(options: &DataOptions, model: &Model) -> Result<Vec<(String, String)>, Failure> {
+    let interface = model.interface();
+    let of_columns = |option: &str, channels: &[Channel], asked: Option<&[String]>| -> Result<Vec<Channel>, Failure> {
+        let names = columns(option, channels, asked)?;
+        Ok(names.into_iter().map(Channel::new).collect())
+    };
+    let inputs = of_columns("--input", &interface.inputs, options.input.as_deref())?;
+    let outputs = of_columns("--output", &interface.outputs, options.output.as_deref())?;
+    let is_planned = |name: &str| {
+        let is_output = position_of(outputs.iter(), name).is_some();
+        !is_output || position_of(inputs.iter(), name).is_some()
+    };
+    let units = options.unit.iter().filter(|(name, _)| is_planned(name));
+    Ok(units.cloned().collect())
+}
+
 /// Reads the inputs, and puts the past in front of them.
 fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output) -> Result<Planning, Failure> {
     let interface = model.interface();
     let (inputs, outputs) = (&interface.inputs, &interface.outputs);
+    warn_of_split(&args.data.options, WHOLE, output);
     let names = |channels: &[Channel]| channels.iter().map(|channel| channel.name.clone()).collect::<Vec<_>>();
     if inputs.is_empty() {
         let found = anyhow!("the model has no inputs, so there is nothing to plan with");
@@ -168,6 +206,7 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
             options: DataOptions {
                 input: Some(Vec::new()),
                 output: Some(columns("--input", inputs, args.data.options.input.as_deref())?),
+                unit: units_of_inputs(&args.data.options, model)?,
                 ..args.data.options.clone()
             },
         },
@@ -197,18 +236,27 @@ fn plan(args: &PredictArgs, model: &Model, global: &GlobalArgs, output: &Output)
                 data: vec![file.clone()],
                 options: args.data.options.clone(),
             };
-            let past = of_model(model, &mut data, global)?.load()?;
-            output.warnings(&past);
-            // Refuses a recording that was sampled at another rate.
-            interface.scale::<f64>(&past)?;
-            let last = &past.experiments()[past.experiments().len() - 1];
-            if last.len() < needed {
+            let request = of_model(model, &mut data, global)?;
+            // Thinned out later, so that its rows go on in those of the plan.
+            let factor = interface.preparation.decimate.unwrap_or(1);
+            let rows = request.with_preparation(Preparation {
+                decimate: None,
+                ..interface.preparation.clone()
+            });
+            let rows = rows.load()?;
+            output.warnings(&rows);
+            let last = &rows.experiments()[rows.experiments().len() - 1];
+            let samples = last.len() / factor;
+            if samples < needed {
                 return Err(Failure::input(anyhow!(
-                    "{file}: its last stretch has {} samples, expected at least {needed} to start from",
-                    last.len()
+                    "{file}: its last stretch has {samples} samples, expected at least {needed} to start from"
                 )));
             }
+            let past = with_last_row_before(&rows, last, factor, model)?;
+            // Refuses a recording that was sampled at another rate.
+            interface.scale::<f64>(&past)?;
             check_clocks((read.name(), ahead), (file, last), output)?;
+            let last = &past.experiments()[0];
             Some(last.clone())
         }
         None if args.initial_output.len() != outputs.len() => {

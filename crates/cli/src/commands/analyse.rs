@@ -90,8 +90,9 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             folder.write_all(files.iter().map(|(name, content)| (name.as_str(), content.as_slice())))?;
         }
     }
-    if let (Some(file), Some(proposal)) = (&excite, &proposal) {
-        file.write(excitation_csv(&views.linear, proposal).as_bytes())?;
+    if let (Some(file), Some((proposal, limits))) = (&excite, &proposal) {
+        let names = views.linear.inputs.iter().map(|channel| channel.name.as_str());
+        file.write(excitation_csv(names, &proposal.columns, limits).as_bytes())?;
     }
     if output.is_json() {
         return output.json(&Report {
@@ -111,7 +112,7 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             out: args.out.clone(),
         });
     }
-    print(&views, proposal.as_ref(), output)?;
+    print(&views, proposal.as_ref().map(|(proposal, _)| proposal), output)?;
     if let Some(path) = &args.figures {
         output.story(format_args!("Charts written to {}", path.display()))?;
     }
@@ -124,13 +125,16 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
     Ok(())
 }
 
-/// The views, and the excitation that was asked for.
+/// Least and greatest allowed value of every input.
+type Limits = Vec<[f64; 2]>;
+
+/// The views, and the excitation that was asked for with the limits it keeps.
 fn look(
     model: &Model,
     linear: Linearisation,
     simulation: Option<&Simulation>,
     args: &AnalyseArgs,
-) -> Result<(Views, Option<Excitation>), Failure> {
+) -> Result<(Views, Option<(Excitation, Limits)>), Failure> {
     let dataset = simulation.map(|simulation| &simulation.dataset);
     let limits = input_limits(&linear, &model.interface().normaliser.inputs, dataset, &args.limit)?;
     let run = simulation.map(|found| Run {
@@ -145,35 +149,40 @@ fn look(
     let proposal = match (&args.excite, &views.frequency) {
         (None, _) => None,
         (Some(_), None) => return Err(AnalysisError::NoInputs.into()),
-        (Some(_), Some(response)) => Some(excitation(
-            &views.linear,
-            response,
-            views.next.as_ref(),
-            &limits,
-            args.excite_samples,
-        )?),
+        (Some(_), Some(response)) => {
+            let next = views.next.as_ref();
+            let proposal = excitation(&views.linear, response, next, &limits, args.excite_samples)?;
+            Some((proposal, limits))
+        }
     };
     Ok((views, proposal))
 }
 
 /// A column per input.
-fn excitation_csv(linear: &Linearisation, proposal: &Excitation) -> String {
-    let names: Vec<String> = linear
-        .inputs
-        .iter()
-        .map(|channel| quote_csv(&channel.name).into_owned())
-        .collect();
+fn excitation_csv<'a>(names: impl Iterator<Item = &'a str>, columns: &[Vec<f64>], limits: &[[f64; 2]]) -> String {
+    let names: Vec<String> = names.map(|name| quote_csv(name).into_owned()).collect();
     let mut text = names.join(",") + "\n";
-    for sample in 0..proposal.columns.first().map_or(0, Vec::len) {
-        let cells: Vec<String> = proposal
-            .columns
-            .iter()
-            .map(|column| significant(column[sample], 6))
-            .collect();
+    for sample in 0..columns.first().map_or(0, Vec::len) {
+        let values = columns.iter().map(|column| column[sample]);
+        let cells: Vec<String> = values.zip(limits).map(|(value, limits)| cell(value, *limits)).collect();
         text += &cells.join(",");
         text.push('\n');
     }
     text
+}
+
+/// A value to a hundred-thousandth of its range: of a small range far from zero, significant digits would leave nothing. Where rounding
+/// leads beyond a limit, the value is written in full.
+fn cell(value: f64, [low, high]: [f64; 2]) -> String {
+    let finest = (high - low) * 1e-5;
+    if finest.is_normal() {
+        let decimals = (-finest.log10()).ceil().max(0.0) as usize;
+        let text = format!("{value:.decimals$}");
+        if text.parse().is_ok_and(|rounded: f64| (low..=high).contains(&rounded)) {
+            return text;
+        }
+    }
+    value.clamp(low, high).to_string()
 }
 
 fn print(views: &Views, proposal: Option<&Excitation>, output: &Output) -> Result<(), Failure> {
@@ -274,4 +283,39 @@ fn print(views: &Views, proposal: Option<&Excitation>, output: &Output) -> Resul
         output.story(note)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excitation_keeps_its_sines_and_its_limits() {
+        // A small range far from zero, one that decimals cannot reach, and a wide one.
+        let limits = [[1000.0, 1000.01], [1.0 / 3.0, 2.0 / 3.0], [-2e6, 3e6], [7.0, 7.0]];
+        let wave = |[low, high]: [f64; 2]| -> Vec<f64> {
+            let share = |k: i32| 0.5 + 0.5 * (0.1 * f64::from(k)).sin();
+            let mut values: Vec<f64> = (0..300).map(|k| low + (high - low) * share(k)).collect();
+            values.extend([low, high]);
+            values
+        };
+        let columns = limits.map(wave);
+        let text = excitation_csv(["a", "b", "c", "d"].into_iter(), &columns, &limits);
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("a,b,c,d"));
+        let rows: Vec<Vec<f64>> = lines
+            .map(|line| line.split(',').map(|cell| cell.parse().expect("a number")).collect())
+            .collect();
+        assert_eq!(rows.len(), 302);
+        for (input, [low, high]) in limits.into_iter().enumerate() {
+            let mut written: Vec<f64> = rows.iter().map(|row| row[input]).collect();
+            assert!(written.iter().all(|value| (low..=high).contains(value)), "{input}");
+            for (found, meant) in written.iter().zip(&columns[input]) {
+                assert!((found - meant).abs() <= 1e-5 * (high - low), "{input}: {found} {meant}");
+            }
+            written.sort_by(f64::total_cmp);
+            written.dedup();
+            assert!(written.len() > 100 || high <= low, "{input}: {}", written.len());
+        }
+    }
 }

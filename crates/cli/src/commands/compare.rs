@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use intervalid_data::Dataset;
 use intervalid_files::settle;
 use intervalid_model::{Evaluation, Method, Metrics, Model, ModelKind, Strategy, evaluate};
 use intervalid_report::folder::{METRICS, READ};
-use intervalid_report::{Comparison, Page, compare_page, linear_baseline, metric_texts};
+use intervalid_report::{Comparison, Page, asked_beside, compare_page, linear_baseline, metric_texts};
 use intervalid_workflow::RecordStamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::comparable::{against, differences, differences_on_data, prepare_alike};
 use super::load::{FAR_INPUTS, model, page, simulate};
 use super::report::read_page;
-use crate::args::{CompareArgs, DataArgs, GlobalArgs, PartName};
+use super::seen::{WHOLE, warn_of_split};
+use crate::args::{CompareArgs, DataArgs, DataOptions, GlobalArgs, PartName};
 use crate::error::Failure;
-use crate::format::{percent, table};
+use crate::format::table;
 use crate::output::Output;
 use crate::path_text;
 use crate::write::{OutFile, refuse_replacing};
@@ -39,6 +42,8 @@ struct Report {
 struct OnData {
     dataset: String,
     fits: Vec<OnDataRow>,
+    /// What keeps their numbers from being compared; empty if nothing does.
+    differences: Vec<String>,
     /// The page, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "path_text::maybe")]
     out: Option<PathBuf>,
@@ -62,7 +67,7 @@ struct Linear {
 /// What the table shows of `metrics.json`.
 #[derive(Deserialize)]
 pub(super) struct FitRecord {
-    dataset: String,
+    pub(super) dataset: String,
     model: ModelKind,
     strategy: Option<Strategy>,
     coverage: f64,
@@ -156,7 +161,10 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> R
         output.warning(difference);
     }
     if !differences.is_empty() {
-        output.story("These numbers do not compare. `intervalid compare DIR DIR --data FILE` evaluates all models on one record.")?;
+        output.story(match prepare_alike(&args.folders) {
+            true => "These numbers do not compare. `intervalid compare DIR DIR --data FILE` evaluates all models on one record.",
+            false => "These numbers do not compare, nor would they on one record: the fits take other samples from it, by --decimate or --clip-spikes.",
+        })?;
     }
     if !has_linear && linear.is_none() {
         output.story(
@@ -169,29 +177,17 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> R
     Ok(())
 }
 
-/// What the fits were judged on that is not the same as for the first of them. Contents count, not the names of files.
-fn differences(folders: &[PathBuf], fits: &[(Value, FitRecord)]) -> Vec<String> {
-    let mut found = Vec::new();
-    let first = &fits[0].1;
-    for (folder, (_, fit)) in folders.iter().zip(fits).skip(1) {
-        let reasons = match (&first.record, &fit.record) {
-            (Some(own), Some(other)) => own.differences(other),
-            _ if fit.dataset != first.dataset => {
-                vec![format!("the data set is {}, not {}", fit.dataset, first.dataset)]
-            }
-            _ => Vec::new(),
-        };
-        let reasons = reasons.into_iter();
-        found.extend(reasons.map(|reason| format!("{} against {}: {reason}", folder.display(), folders[0].display())));
-    }
-    found
-}
-
 /// All models on one record, simulated and judged again.
 fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+    warn_of_split(&args.options, WHOLE, output);
+    // Said once, not for every model.
+    let options = DataOptions {
+        split: None,
+        ..args.options.clone()
+    };
     let data = DataArgs {
         data: args.data.clone(),
-        options: args.options.clone(),
+        options,
     };
     let out = match &args.out {
         Some(path) => {
@@ -202,7 +198,8 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
     };
     let (mut rows, mut pages) = (Vec::new(), Vec::new());
     let mut end = Ok(());
-    let mut dataset = String::new();
+    let mut first: Option<Dataset> = None;
+    let mut differences = Vec::new();
     let models = args.folders.iter().map(|folder| model(folder, output));
     let models = models.collect::<Result<Vec<Model>, _>>()?;
     let latest = models.iter().map(first_scored).max().unwrap_or(0);
@@ -222,13 +219,20 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
         if out.is_some() {
             pages.push(page(model, &simulation, compare_command(args))?);
         }
-        simulation.dataset.name().clone_into(&mut dataset);
+        match &first {
+            None => first = Some(simulation.dataset.clone()),
+            Some(first) => {
+                let reasons = differences_on_data(first, &simulation.dataset).into_iter();
+                differences.extend(reasons.map(|reason| against(folder, &args.folders[0], &reason)));
+            }
+        }
         // The first that diverged ends the command, after all were shown.
         if let (Ok(()), Some(found)) = (&end, simulation.diverged()) {
             let failure = Failure::run(anyhow!("{}: {found}", folder.display()));
             end = Err(failure.with_hint(FAR_INPUTS));
         }
     }
+    let dataset = first.map_or_else(String::new, |first| first.name().to_owned());
     if let Some(out) = &out {
         write_page(out, args, &pages)?;
     }
@@ -236,6 +240,7 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
         output.json(&OnData {
             dataset,
             fits: rows,
+            differences,
             out: args.out.clone(),
         })?;
         return end;
@@ -250,7 +255,7 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
             let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
             let [rmse, fit, picp, pinaw, cwc, score] = metric_texts(metrics).map(cell);
             let [folder, model] = [row.fit.display().to_string(), row.model.name().to_owned()];
-            let asked = percent(row.coverage);
+            let asked = asked_beside(row.coverage);
             lines.push(vec![
                 folder,
                 model,
@@ -266,6 +271,12 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
         }
     }
     output.result(table(&header, &[3, 4, 5, 6, 7, 8, 9], lines))?;
+    for difference in &differences {
+        output.warning(difference);
+    }
+    if !differences.is_empty() {
+        output.story("Models that are judged by other samples do not compare.")?;
+    }
     if let Some(path) = &args.out {
         output.story(format_args!("Written to {}: open it in a browser", path.display()))?;
     }
@@ -357,7 +368,7 @@ fn row(
         rmse,
         fit_percent,
         picp,
-        percent(fit.coverage),
+        asked_beside(fit.coverage),
         pinaw,
         cwc,
         score,

@@ -36,7 +36,7 @@ struct Report<'a> {
     metrics: &'a Evaluation,
     /// Per output.
     rolling: Vec<Option<RollingCoverage>>,
-    /// Per output.
+    /// Per output, by the samples since the start of a free run; empty of predictions ahead, which start anew all the time.
     horizons: Vec<Vec<HorizonCoverage>>,
     /// At further coverages, of the same kind of band.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -165,7 +165,9 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     for index in 0..simulation.dataset.outputs().len() {
         let runs = align(&simulation.dataset, &simulation.bands, index)?;
         rolling.push(rolling_coverage(&runs, ROLLING_WINDOW));
-        horizons.push(coverage_by_horizon(&runs, ROLLING_WINDOW));
+        if args.horizon.is_none() {
+            horizons.push(coverage_by_horizon(&runs, ROLLING_WINDOW));
+        }
     }
     output.json(&Report {
         dataset: simulation.dataset.name(),
@@ -224,9 +226,12 @@ fn check_coverage(
         for (what, share) in shares {
             if share.is_none_or(|share| share < least) {
                 let file = file.map_or_else(String::new, |file| format!("{file}: "));
-                let found = match share {
-                    Some(share) => format!("{} of the {what} lie inside the band", percent(share)),
-                    None => {
+                let found = match (share, evaluation.all.diverged_at) {
+                    (Some(share), _) => format!("{} of the {what} lie inside the band", percent(share)),
+                    (None, None) if evaluation.all.n == 0 => {
+                        format!("there are no {what} to judge: the recording is too short for the model to start")
+                    }
+                    (None, _) => {
                         format!("the simulation diverges, so nobody knows how many of the {what} lie inside the band")
                     }
                 };

@@ -6,11 +6,12 @@ use anyhow::anyhow;
 use intervalid_data::{Channel, Dataset, Experiment, Part, Segment, Split, position_of};
 use intervalid_files::settle;
 use intervalid_model::{Band, Model, ModelError};
-use intervalid_report::folder::{CONFIG, MODEL, MODEL_ALL, READ};
+use intervalid_report::folder::{CONFIG, MODEL, READ};
 use intervalid_report::{FitReport, Page, fit_page};
-use intervalid_workflow::{RecordRequest, SplitSource, Trained};
+use intervalid_workflow::{RecordRequest, Trained};
 
 use super::fit::ConfigFile;
+use super::seen::{ONE_PART, WHOLE, warn_of_learnt_test, warn_of_part, warn_of_split};
 use crate::args::{BandName, DataArgs, DataOptions, GlobalArgs, PartName, column_names};
 use crate::error::Failure;
 use crate::format::{count, percent};
@@ -136,6 +137,7 @@ pub(super) fn recordings(
     output: &Output,
 ) -> Result<(Dataset, Part), Failure> {
     let mut data = data.clone();
+    warn_of_split(&data.options, WHOLE, output);
     let dataset = of_model(model, &mut data, global)?.load()?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
@@ -185,24 +187,6 @@ pub(super) fn columns(option: &str, channels: &[Channel], asked: Option<&[String
             "the model's channels are {}, in this order; by these names alone they may come in any order",
             own().collect::<Vec<_>>().join(",")
         ))),
-    }
-}
-
-/// Says where a part may hold what the model was fitted to.
-fn warn_of_part(model: &Path, request: &RecordRequest, output: &Output) {
-    if model.file_name().is_some_and(|name| name == MODEL_ALL) {
-        output.warning(format_args!(
-            "{}: this model was fitted to all parts of its record: what it does on one of them says little about new data",
-            model.display()
-        ));
-    }
-    if request.split_source != SplitSource::Option {
-        output.warning(format_args!(
-            "{}: neither the model file nor a {CONFIG} beside it knows the split of the fit: the parts are those of {}, and may hold what the model \
-             was fitted to (--split gives the right one)",
-            model.display(),
-            request.fractions
-        ));
     }
 }
 
@@ -266,6 +250,9 @@ pub(super) fn simulate(
     global: &GlobalArgs,
     output: &Output,
 ) -> Result<Simulation, Failure> {
+    if part == PartName::All {
+        warn_of_split(&data.options, ONE_PART, output);
+    }
     let simulation = simulate_settled((path, model), data, (part, horizon, false), global, output)?;
     warn_of_extrapolation(&simulation.dataset, simulation.extrapolated.as_deref(), output);
     Ok(simulation)
@@ -281,13 +268,10 @@ pub(super) fn simulate_settled(
 ) -> Result<Simulation, Failure> {
     let mut data = data.clone();
     let file = model_file(path)?;
-    if part != PartName::All && data.options.split.is_none() {
-        // The parts are those of the fit, as far as its folder tells.
-        let config = file.with_file_name(CONFIG);
-        if config.is_file() {
-            data.options.split = ConfigFile::load(Some(&config))?.split()?;
-        }
-    }
+    let by_experiment = match part {
+        PartName::All => None,
+        _ => take_division(&file, &mut data.options)?,
+    };
     let request = of_model(model, &mut data, global)?;
     let request = match settled_alone {
         true => request.with_whole_lines(),
@@ -296,7 +280,11 @@ pub(super) fn simulate_settled(
     if part != PartName::All {
         warn_of_part(&file, &request, output);
     }
-    let mut dataset = request.load()?;
+    let dataset = request.load().map_err(Failure::from);
+    let mut dataset = dataset.map_err(|failure| match &by_experiment {
+        None => failure,
+        Some(column) => failure.or_missing_experiment(column),
+    })?;
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
     if settled_alone && dataset.unsettled() > 0 {
@@ -308,6 +296,7 @@ pub(super) fn simulate_settled(
             ))
         })?;
     }
+    let is_test = part == PartName::Test;
     let (part, name) = match part {
         PartName::All => (Part::whole(&dataset), "whole"),
         PartName::Train => (request.split(&dataset)?.train, "training"),
@@ -324,6 +313,9 @@ pub(super) fn simulate_settled(
             "the split is that of the fit; --part all takes the whole record, --split another division of it",
         ));
     }
+    if is_test {
+        warn_of_learnt_test(&file, (&dataset, &part), output);
+    }
     output.detail(format_args!(
         "{}: {} in {}",
         dataset.name(),
@@ -339,6 +331,24 @@ pub(super) fn simulate_settled(
         bands,
         request,
     })
+}
+
+/// Divides a record as that of the fit was, as far as the folder of the model tells and no flag says otherwise: every experiment has parts of its own, so
+/// that the shares alone would give others. What is said of experiments is returned where it comes from there.
+fn take_division(model: &Path, options: &mut DataOptions) -> Result<Option<String>, Failure> {
+    let config = model.with_file_name(CONFIG);
+    if !config.is_file() {
+        return Ok(None);
+    }
+    let file = ConfigFile::load(Some(&config))?;
+    if options.split.is_none() {
+        options.split = file.split()?;
+    }
+    if options.experiment.is_some() {
+        return Ok(None);
+    }
+    options.experiment = file.experiment()?;
+    Ok(options.experiment.clone())
 }
 
 /// The page of a fit, whose test part the simulated samples are.

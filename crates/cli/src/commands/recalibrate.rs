@@ -6,17 +6,16 @@ use anyhow::anyhow;
 use intervalid_data::Dataset;
 use intervalid_model::{BandQuality, ModelError, ModelKind, Recalibrated, Renewal};
 use intervalid_report::asked;
-use intervalid_report::folder::{METRICS, MODEL_ALL};
 use serde::Serialize;
 
-use super::compare::read;
 use super::load::{FAR_INPUTS, model, model_file, recordings};
+use super::seen::Seen;
 use crate::args::{GlobalArgs, RecalibrateArgs};
 use crate::error::Failure;
 use crate::format::{count, percent, significant};
 use crate::output::Output;
 use crate::path_text;
-use crate::write::{OutFile, here, refuse_replacing};
+use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -100,18 +99,8 @@ pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) 
 
 /// Refuses recordings that the model was fitted to, as far as the folder of its fit tells: its errors there are smaller than elsewhere.
 fn refuse_learnt(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
-    let folder = model.parent().map(here);
-    let Some(folder) = folder.filter(|folder| folder.join(METRICS).is_file()) else {
-        return Ok(());
-    };
-    let (_, fit) = read(folder)?;
-    // A model of all parts has learnt from the test part, too.
-    let is_of_all = model.file_name().is_some_and(|name| name == MODEL_ALL);
-    let learnt = fit.record.and_then(|record| match is_of_all {
-        true => record.held_of(dataset),
-        false => record.learnt_of(dataset),
-    });
-    match learnt {
+    let seen = Seen::beside(model)?;
+    match seen.as_ref().and_then(|seen| seen.of(dataset)) {
         None => Ok(()),
         Some(learnt) => Err(Failure::input(anyhow!(
             "'{}' holds the samples that the model was fitted to: name another recording",

@@ -30,12 +30,32 @@ pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
     let folder = &args.folder;
     let is_study = folder.join(DATABASE).is_file();
     let out: PathBuf = args.out.clone().unwrap_or_else(|| folder.join(REPORT));
-    let page = match is_study {
-        true => output.working("reading the study", || study_page(folder))?,
-        false => read_page(folder)?,
+    // Before anything is read: a fit that ends while the page is made would be left with the page of the one before it.
+    let owned = match is_of_fit(folder, &out) {
+        true => {
+            // Says whether the folder can be written.
+            OutFile::open_own(&out, "--out")?;
+            Some(OwnedFolder::take(folder)?)
+        }
+        false => None,
+    };
+    let page = match (is_study, &owned) {
+        (true, _) => output.working("reading the study", || study_page(folder))?,
+        (false, None) => read_page(folder)?,
+        (false, Some(owned)) => {
+            owned.check(&READ)?;
+            page_in(folder)?
+        }
     };
     let html = page.to_html()?;
-    write_page(folder, &out, html.as_bytes())?;
+    match &owned {
+        Some(owned) => {
+            let mut staged = owned.stage()?;
+            staged.write(REPORT, html.as_bytes())?;
+            staged.switch(&[])?;
+        }
+        None => OutFile::open(&out, "--out")?.write(html.as_bytes())?,
+    }
     if output.is_json() {
         return output.json(&Written {
             kind: if is_study { "study" } else { "fit" },
@@ -51,30 +71,26 @@ pub(crate) fn run(args: &ReportArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The page in the folder of a fit becomes one of its files, so that the next fit there knows it for its own.
-fn write_page(folder: &Path, out: &Path, html: &[u8]) -> Result<(), Failure> {
+/// Whether this is the page in the folder of a fit: it becomes one of its files, so that the next fit there knows it for its own.
+fn is_of_fit(folder: &Path, out: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().ok();
-    let is_in_fit = out.file_name() == Some(REPORT.as_ref())
+    out.file_name() == Some(REPORT.as_ref())
         && out
             .parent()
             .map(here)
             .is_some_and(|parent| place(parent).is_some() && place(parent) == place(folder))
         && folder.join(MANIFEST).is_file()
-        && !out.is_symlink();
-    if !is_in_fit {
-        return OutFile::open(out, "--out")?.write(html);
-    }
-    // Says whether the folder can be written.
-    OutFile::open_own(out, "--out")?;
-    let owned = OwnedFolder::take(folder)?;
-    let mut staged = owned.stage()?;
-    staged.write(REPORT, html)?;
-    Ok(staged.switch(&[])?)
+        && !out.is_symlink()
 }
 
 /// The page that a fit kept the data of.
 pub(super) fn read_page(folder: &Path) -> Result<Page, Failure> {
     settle(folder, &READ)?;
+    page_in(folder)
+}
+
+/// The same in a folder whose files were found to belong together.
+fn page_in(folder: &Path) -> Result<Page, Failure> {
     let path = folder.join(REPORT_DATA);
     if !path.is_file() {
         let (found, hint) = match (folder.exists(), folder.join(METRICS).is_file()) {

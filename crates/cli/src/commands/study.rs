@@ -142,6 +142,11 @@ impl StudyDisplay {
                 }
                 self.bars.start(*runs, *done);
             }
+            StudyEvent::OtherVersions { runs, versions } => output.warning(format_args!(
+                "{} of intervalid {} are kept: other versions may have trained or evaluated differently; a new folder has all of one version",
+                count(*runs, "run"),
+                versions.join(", ")
+            )),
             StudyEvent::Waiting { runs } => self.bars.suspend(|| {
                 output.warning(format_args!(
                     "{} are being computed by another process: waiting for them",
@@ -265,6 +270,12 @@ fn print_status(folder: &Path, output: &Output) -> Result<(), Failure> {
         &[2, 3, 4, 5],
         rows,
     ))?;
+    if let [_, _, ..] = status.versions.as_slice() {
+        output.result(shown(&format!(
+            "runs of several versions of the program: {}",
+            status.versions.join(", ")
+        )))?;
+    }
     for failure in &status.failures {
         output.result(shown(&format!("failed: {}: {}", failure.run, failure.reason)))?;
     }

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use intervalid_data::Dataset;
+use intervalid_files::OwnedFolder;
 use intervalid_model::{Control, Evaluation, Model, ModelKind, Progress};
 use intervalid_report::folder::MODEL;
 use intervalid_report::{Comparison, FitReport, compare_page, fit_page};
-use intervalid_workflow::{TrainOptions, update};
+use intervalid_workflow::{TrainOptions, update, update_split};
 use serde::Serialize;
 
 use super::load::{model, model_file, of_model};
+use super::seen::{Seen, warn_of_split};
 use crate::args::{DataArgs, GlobalArgs, UpdateArgs};
 use crate::error::Failure;
 use crate::format::{percent, significant};
@@ -18,11 +20,12 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
 use crate::request::threads;
-use crate::write::{ANOTHER_FOLDER, OutFile, OutFolder, refuse_replacing, write_together};
+use crate::write::{ANOTHER_FOLDER, OutFile, OutFolder, here, refuse_replacing};
 
 /// Old and new model side by side.
 const COMPARISON: &str = "comparison.html";
 const FILES: [&str; 2] = [MODEL, COMPARISON];
+const OWN_PARTS: &str = "of every new recording the first 60 % train, the next 10 % choose and the last 30 % judge";
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -47,10 +50,7 @@ pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Re
         let data = args.data.data.iter().chain(&args.with).map(Path::new);
         refuse_replacing("--out", &args.out.join(name), data.chain([file.as_path()]))?;
     }
-    if args.out.join(MODEL).exists() {
-        let found = anyhow!("--out {}: there is a {MODEL} in it", args.out.display());
-        return Err(Failure::input(found).with_hint(ANOTHER_FOLDER));
-    }
+    refuse_model(&args.out)?;
     let model = model(&args.model, output)?;
     let mut data = DataArgs {
         data: args.with.iter().chain(&args.data.data).cloned().collect(),
@@ -61,20 +61,60 @@ pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Re
     output.warnings(&dataset);
     let files = request.files(&dataset)?;
     let new_from = files.get(args.with.len()).map_or(0, |file| file.start);
+    warn_of_split(&args.data.options, OWN_PARTS, output);
+    let judged = update_split(&dataset, new_from).test;
+    if let Some(learnt) = Seen::beside(&file)?.and_then(|seen| seen.within(&dataset, &judged).cloned()) {
+        let found = anyhow!(
+            "the end of '{}', which is to judge both models, has samples that the old one was fitted to",
+            learnt.name()
+        );
+        return Err(
+            Failure::input(found).with_hint("name recordings that are new, and with --with those it was fitted to")
+        );
+    }
     let folder = OutFolder::open(&args.out, &FILES)?;
-    let done = carry_out(args, &model, (&dataset, new_from), &folder, output);
+    // Until the end: of two updates at once, the second would replace the model of the first.
+    let done = match OwnedFolder::take(here(&args.out)) {
+        Ok(owned) => carry_out(args, &model, (&dataset, new_from), &owned, output),
+        Err(error) => Err(error.into()),
+    };
     // Takes the folder away again if nothing came into it.
     folder.abandon();
     done
+}
+
+/// An update adds a model and replaces none.
+fn refuse_model(out: &Path) -> Result<(), Failure> {
+    match out.join(MODEL).exists() {
+        false => Ok(()),
+        true => {
+            let found = anyhow!("--out {}: there is a {MODEL} in it", out.display());
+            Err(Failure::input(found).with_hint(ANOTHER_FOLDER))
+        }
+    }
+}
+
+/// Writes the files at once, if there is still no model.
+fn write(out: &Path, owned: &OwnedFolder, contents: [&[u8]; 2]) -> Result<(), Failure> {
+    refuse_model(out)?;
+    let mut staged = owned.stage()?;
+    for (name, content) in FILES.into_iter().zip(contents) {
+        // Whether it can be written, and is none of the files of a fit.
+        OutFile::open(&out.join(name), "--out")?;
+        staged.write(name, content)?;
+    }
+    Ok(staged.switch_unlisted()?)
 }
 
 fn carry_out(
     args: &UpdateArgs,
     model: &Model,
     (dataset, new_from): (&Dataset, usize),
-    folder: &OutFolder,
+    owned: &OwnedFolder,
     output: &Output,
 ) -> Result<(), Failure> {
+    // What a killed update had decided on is there by now.
+    refuse_model(&args.out)?;
     interrupt::listen();
     let bars = output.bars();
     let bar = bars.add(model.kind().name());
@@ -120,9 +160,7 @@ fn carry_out(
         let pages = [page(&old)?, page(&new)?];
         let compared = [("old", &pages[0]), ("updated", &pages[1])].map(|(name, page)| Comparison { name, page });
         let comparison = compare_page(&compared, &commands[0])?.to_html()?;
-        let places = FILES.map(|name| OutFile::open(&folder.path().join(name), "--out"));
-        let places = places.into_iter().collect::<Result<Vec<_>, _>>()?;
-        write_together(&places, &[&model, comparison.as_bytes()])?;
+        write(&args.out, owned, [&model, comparison.as_bytes()])?;
     }
     if output.is_json() {
         output.json(&Report {
@@ -161,4 +199,31 @@ fn print(old: &Evaluation, new: &Evaluation, output: &Output) -> Result<(), Fail
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_model_that_appears_during_the_work_is_not_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let owned = OwnedFolder::take(folder.path()).expect("nobody else has it");
+        fs::write(folder.path().join(MODEL), "of somebody else").expect("written");
+        let failure = write(folder.path(), &owned, [b"ours", b"page"]).expect_err("there is a model");
+        assert!(
+            failure
+                .lines()
+                .join("\n")
+                .contains("there is a model.safetensors in it")
+        );
+        let model = fs::read_to_string(folder.path().join(MODEL)).expect("there");
+        assert_eq!(model, "of somebody else");
+        assert!(!folder.path().join(COMPARISON).exists());
+        fs::remove_file(folder.path().join(MODEL)).expect("there");
+        write(folder.path(), &owned, [b"ours", b"page"]).expect("no model is there");
+        assert_eq!(fs::read(folder.path().join(MODEL)).expect("there"), b"ours");
+    }
 }

@@ -295,7 +295,7 @@ fn settings_of_networks_do_nothing_for_a_linear_model() {
         (["--strategy", "joint"], "strategy"),
         (["--hidden", "9"], "hidden"),
         (["--epochs", "3"], "epochs"),
-        (["--lr", "0.01"], "learning_rate"),
+        (["--lr", "0.01"], "--lr"),
     ] {
         assert!(printed(&option).contains(&format!("{name} {warning}")), "{name}");
     }
@@ -311,4 +311,106 @@ fn settings_of_networks_do_nothing_for_a_linear_model() {
     for more in [&["--lags", "1,0,2"][..], &["--calibrate"], &["--config", "lags.toml"]] {
         assert!(!printed(more).contains(warning), "{more:?}");
     }
+}
+
+#[test]
+fn flags_that_do_nothing_to_a_model_are_told_and_files_of_fits_are_not() {
+    let folder = Folder::new();
+    let printed = |arguments: &[&str]| {
+        let output = folder.run(&[&["fit", "hair-dryer", "--print-config"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let [config, told] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (config, told)
+    };
+    for (model, flag, words) in [
+        (
+            "bnode",
+            ["--strategy", "joint"],
+            "--strategy says how an interval network is trained: it does nothing to bnode",
+        ),
+        (
+            "dropout-lstm",
+            ["--margin", "relu"],
+            "--margin says how an interval network is trained",
+        ),
+        (
+            "arx",
+            ["--lr", "0.01"],
+            "--lr says how a network is trained: it does nothing to arx",
+        ),
+        (
+            "arx",
+            ["--epochs", "3"],
+            "--epochs says how a network is trained: it does nothing to arx",
+        ),
+    ] {
+        let (_, told) = printed(&["--model", model, "--preset", "paper", flag[0], flag[1]]);
+        assert!(told.contains(words), "{model} {flag:?}: {told}");
+    }
+    for model in ["bnode", "arx", "inode"] {
+        let (config, told) = printed(&["--model", model, "--preset", "paper"]);
+        assert_eq!(told, "", "{model}");
+        folder.write("fit.toml", config);
+        assert_eq!(printed(&["--config", "fit.toml"]).1, "", "{model}");
+        assert_eq!(printed(&["--config", "fit.toml", "--seed", "3"]).1, "", "{model}");
+    }
+    // Beside the file of a fit, too.
+    let (_, told) = printed(&["--config", "fit.toml", "--model", "bnode", "--strategy", "joint"]);
+    assert!(told.contains("--strategy says"), "{told}");
+}
+
+#[test]
+fn limits_of_one_output_by_flag_leave_those_of_others_in_the_file() {
+    let folder = Folder::new();
+    folder.write("two.csv", "u,y1,y2\n1,2,3\n");
+    folder.write("limits.toml", "[output_range]\ny1 = '0:5'\ny2 = ':9'\n");
+    let arguments = [
+        "fit",
+        "two.csv",
+        "--config",
+        "limits.toml",
+        "--output-range",
+        "y1=-1:7",
+        "--print-config",
+        "--json",
+    ];
+    let found = folder.json(&arguments);
+    assert_eq!(found["output_range"], serde_json::json!({ "y1": "-1:7", "y2": ":9" }));
+}
+
+#[test]
+fn limits_that_a_refit_would_break_are_refused_before_the_fit() {
+    let folder = Folder::new();
+    // The test part alone is beyond the limit.
+    folder.write(
+        "a.csv",
+        csv(300, |row, column, value| {
+            plain(
+                row,
+                column,
+                if row > 250 && column == 'y' {
+                    value + 50.0
+                } else {
+                    value
+                },
+            )
+        }),
+    );
+    let fit = [
+        "fit",
+        "a.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "1,0,1",
+        "--output-range",
+        "y=:20",
+        "--out",
+        "m",
+        "--json",
+    ];
+    let text = refused(&folder, &[&fit[..], &["--refit-all"]].concat());
+    assert!(text.contains("widen --output-range"), "{text}");
+    assert!(!folder.path().join("m").exists());
+    assert!(folder.run(&fit).status.success(), "the test part alone may be beyond");
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
+use intervalid_files::OwnedFolder;
 
 use crate::support::{Folder, csv, plain};
 
@@ -298,6 +299,24 @@ fn a_fault_at_any_file_operation_of_a_report_leaves_the_old_page_or_the_new() {
             }
         }
     }
+}
+
+/// Its files are read once the folder is taken: a fit that ends in between would be left with the page of the one before it.
+#[test]
+fn a_report_takes_the_folder_before_it_reads() {
+    let folder = with_record();
+    run(&folder, &fit("1"));
+    let held = OwnedFolder::take(&folder.path().join("fit")).expect("nobody has it");
+    // Whoever read first would find this.
+    folder.write("fit/report.json", "{}");
+    let text = folder.transcript(&["report", "fit"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("another run is writing into this folder"),
+        "{text}"
+    );
+    drop(held);
+    let text = folder.transcript(&["report", "fit"]);
+    assert!(text.contains("'report.json' is not the file"), "{text}");
 }
 
 /// A process that dies among the renames of its first export leaves some of its files in their places and the rest in a hidden folder. The

@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::support::{Folder, csv, plain};
 
@@ -309,4 +310,76 @@ fn a_test_with_the_training_data_is_refused() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     assert!(!folder.path().join("updated").exists());
+}
+
+/// What a command that may wait for ever says, if it ends within a minute.
+fn at_once(folder: &Folder, arguments: &[&str]) -> Output {
+    let mut command = folder.command(arguments);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("runs");
+    let begun = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            child.kill().expect("killed");
+            panic!("{arguments:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().expect("ended")
+}
+
+/// A pipe keeps its reader waiting, a device has no end: neither is one of the files of a fit.
+#[test]
+fn pipes_and_devices_in_a_folder_from_somebody_else_are_refused() {
+    let folder = Folder::new();
+    folder.write("data.csv", csv(200, plain));
+    let fit = ["fit", "data.csv", "--model", "arx", "--out", "fit", "--quiet"];
+    assert!(folder.run(&fit).status.success());
+    let place = |name: &str| folder.path().join("fit").join(name);
+    let pipe = |name: &str| {
+        fs::remove_file(place(name)).expect("there");
+        let made = Command::new("mkfifo").arg(place(name)).status();
+        assert!(made.expect("mkfifo runs").success());
+    };
+    let predict = ["predict", "fit", "data.csv", "--out", "p.csv", "--quiet"];
+    let refused = |arguments: &[&str], words: &str| {
+        let output = at_once(&folder, arguments);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(words), "{words}: {told}");
+    };
+    // A file that the list knows: of no length, as a pipe is, and of the hash of nothing.
+    let list = fs::read_to_string(place("manifest.json")).expect("written");
+    let mut value: serde_json::Value = serde_json::from_str(&list).expect("a list");
+    let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    value["files"]["metrics.json"] = serde_json::json!({"bytes": 0, "sha256": nothing});
+    fs::write(place("manifest.json"), value.to_string()).expect("written");
+    let metrics = fs::read(place("metrics.json")).expect("written");
+    pipe("metrics.json");
+    refused(&predict, "'metrics.json' is not the file");
+    // Without a list, `fit` asks the numbers whose folder this is.
+    fs::remove_file(place("manifest.json")).expect("there");
+    refused(&fit, "was not written by a fit");
+    fs::remove_file(place("metrics.json")).expect("there");
+    fs::write(place("metrics.json"), metrics).expect("written");
+    fs::write(place("manifest.json"), &list).expect("written");
+    pipe("manifest.json");
+    refused(&predict, "it is a pipe or a device");
+    fs::remove_file(place("manifest.json")).expect("there");
+    fs::write(place("manifest.json"), &list).expect("written");
+    // The plan of a switch.
+    fs::create_dir(place(".intervalid-folder-switch")).expect("made");
+    let plan = place(".intervalid-folder-switch/.plan.json");
+    std::os::unix::fs::symlink("/dev/zero", &plan).expect("a link");
+    refused(&predict, "it is a link");
+    fs::remove_dir_all(place(".intervalid-folder-switch")).expect("there");
+    // A model and a recording that the user reaches through links are read as ever.
+    fs::rename(place("model.safetensors"), folder.path().join("elsewhere")).expect("moved");
+    std::os::unix::fs::symlink("../elsewhere", place("model.safetensors")).expect("a link");
+    std::os::unix::fs::symlink("data.csv", folder.path().join("link.csv")).expect("a link");
+    let output = folder.run(&["predict", "fit", "link.csv", "--out", "p.csv", "--quiet"]);
+    assert!(output.status.success(), "{}", stderr(&output));
 }

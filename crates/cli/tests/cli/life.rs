@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use intervalid_files::OwnedFolder;
 use serde_json::Value;
 
 use crate::support::{Folder, csv, plain, record};
@@ -382,4 +383,52 @@ fn an_update_is_kept_if_it_is_no_worse() {
         "{text}"
     );
     assert!(!folder.path().join("worse").exists());
+    // Of two updates into one folder, the second is refused before any work.
+    let held = OwnedFolder::take(&folder.path().join("taken")).expect("nobody has it");
+    let text = folder.transcript(&["update", "fit", "turned.csv", "--with", "train.csv", "--out", "taken"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("another run is writing into this folder"),
+        "{text}"
+    );
+    drop(held);
+}
+
+#[test]
+fn a_card_says_what_the_band_of_a_linear_model_was_sized_by() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(300, plain));
+    for (name, split) in [("held", "0.6,0.1,0.3"), ("none", "0.7,0,0.3")] {
+        let fit = [
+            "fit",
+            "train.csv",
+            "--model",
+            "arx",
+            "--lags",
+            "1,1,1",
+            "--preset",
+            "paper",
+        ];
+        assert!(
+            folder
+                .run(&[&fit[..], &["--split", split, "--out", name]].concat())
+                .status
+                .success()
+        );
+    }
+    fs::copy(
+        folder.path().join("held/model.safetensors"),
+        folder.path().join("alone.safetensors"),
+    )
+    .expect("copied");
+    for (model, words) in [
+        (
+            "held",
+            "The band was sized by errors of free runs over the validation part",
+        ),
+        ("none", "with no held-out data: expect less inside on new data"),
+        ("alone.safetensors", "over the validation part of the fit if it had one"),
+    ] {
+        let text = folder.transcript(&["card", model]);
+        assert!(text.contains("exit code: 0") && text.contains(words), "{model}: {text}");
+    }
 }

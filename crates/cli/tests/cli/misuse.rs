@@ -216,3 +216,88 @@ fn recordings_too_short_to_start_are_named() {
         assert!(status == 0 && !text.contains("left out"), "{text}");
     }
 }
+
+#[test]
+fn a_plan_goes_on_after_the_last_row_of_a_recording_that_is_thinned_out() {
+    let folder = Folder::new();
+    // A slow plant under slow inputs, of which every eighth sample tells enough.
+    let mut y = 0.0;
+    let rows = (0..2000).map(|k| {
+        let t = f64::from(k);
+        let u = (t / 31.0).sin() + (t / 47.0 + 1.0).sin() + 0.5 * (t / 19.0 + 2.0).sin();
+        let row = (u, y);
+        y += 0.05 * (u - y);
+        row
+    });
+    let rows: Vec<(f64, f64)> = rows.collect();
+    let write = |name: &str, rows: &[(f64, f64)]| {
+        let rows: String = rows.iter().map(|(u, y)| format!("{u:.6},{y:.6}\n")).collect();
+        folder.write(name, format!("u,y\n{rows}"));
+    };
+    write("a.csv", &rows);
+    let fit = [
+        "--model",
+        "arx",
+        "--lags",
+        "2,0,2",
+        "--decimate",
+        "8",
+        "--quiet",
+        "--out",
+        "m",
+    ];
+    assert!(folder.run(&[&["fit", "a.csv"], &fit[..]].concat()).status.success());
+    for samples in 1000..=1008 {
+        write("past.csv", &rows[..samples]);
+        write("plan.csv", &rows[samples..samples + 400]);
+        let arguments = [
+            "predict",
+            "m",
+            "plan.csv",
+            "--start-from",
+            "past.csv",
+            "--json",
+            "--quiet",
+        ];
+        let planned = folder.json(&arguments);
+        let planned = &planned["predictions"][0];
+        assert_eq!(planned["first"], 1);
+        let y_hat = planned["y_hat"].as_array().expect("numbers");
+        let errors = y_hat.iter().take(4).enumerate().map(|(step, y_hat)| {
+            let measured = rows[samples + 8 * step].1;
+            (y_hat.as_f64().expect("a number") - measured).abs()
+        });
+        let worst = errors.fold(0.0, f64::max);
+        assert!(worst < 0.015, "after {samples} samples: {worst}");
+    }
+    // Too few for a model that takes every eighth.
+    write("past.csv", &rows[..7]);
+    let (status, text) = code(&folder, &["predict", "m", "plan.csv", "--start-from", "past.csv"]);
+    assert!(status == 2 && text.contains("its last stretch has 0 samples"), "{text}");
+}
+
+#[test]
+fn units_of_outputs_are_for_the_recording_before_a_plan() {
+    let folder = Folder::new();
+    let write = |name: &str, header: &str, samples: usize| {
+        let rows = record(samples).into_iter();
+        let rows: String = rows.map(|(u, y)| format!("{u:.4},{y:.4}\n")).collect();
+        folder.write(name, format!("{header}\n{rows}"));
+    };
+    write("a.csv", "u [V],y [m]", 300);
+    write("bare.csv", "u,y", 300);
+    folder.json(&[&["fit", "a.csv", "--out", "m", "--json"], &FIT[..]].concat());
+    let plan = |more: &[&str]| code(&folder, &[&["predict", "m", "bare.csv"], more].concat());
+    let start = ["--start-from", "bare.csv"];
+    let (status, known) = plan(&start);
+    assert_eq!(status, 0, "{known}");
+    assert_eq!(
+        plan(&[&start[..], &["--unit", "y=m", "--unit", "u=V"]].concat()),
+        (0, known)
+    );
+    assert_eq!(plan(&["--initial-output", "0", "--unit", "y=m"]).0, 0);
+    for (unit, words) in [("y=mm", "the model takes 'y' in m"), ("z=m", "no channel 'z'")] {
+        let (status, text) = plan(&[&start[..], &["--unit", unit]].concat());
+        assert!(status == 2 && text.contains(words), "{text}");
+    }
+}

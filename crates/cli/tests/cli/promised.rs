@@ -38,6 +38,10 @@ const RECORD: Shape = Object(&[
     ("test_samples", Count),
     ("learnt", List(&Text)),
     ("judged", List(&Text)),
+    (
+        "starts",
+        List(&Object(&[("samples", Count), ("hash", Text), ("learnt", Count)])),
+    ),
     ("inputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("outputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("sample_time", Maybe(&Number)),
@@ -636,6 +640,22 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         ]),
     ),
     (
+        &["compare", "fit", "fit", "--data", "hair-dryer"],
+        Object(&[
+            ("dataset", Text),
+            (
+                "fits",
+                List(&Object(&[
+                    ("fit", Text),
+                    ("model", Text),
+                    ("coverage", Number),
+                    ("metrics", METRICS),
+                ])),
+            ),
+            ("differences", List(&Text)),
+        ]),
+    ),
+    (
         &["report", "fit"],
         Object(&[("kind", Text), ("out", Text), ("bytes", Count)]),
     ),
@@ -769,6 +789,7 @@ pub(crate) const COMMANDS: &[(&[&str], Shape)] = &[
         Object(&[
             ("name", Text),
             ("seeds", Count),
+            ("versions", List(&Text)),
             (
                 "tables",
                 List(&Object(&[

@@ -79,6 +79,25 @@ fn a_search_that_is_killed_goes_on_to_the_same_bytes() {
     assert!(!journal.exists(), "nothing to go on from is left");
 }
 
+/// A folder from somebody else must not make a fit write outside of it.
+#[cfg(unix)]
+#[test]
+fn a_journal_that_is_a_link_is_refused() {
+    let folder = folder();
+    for name in ["fit", "outside"] {
+        std::fs::create_dir(folder.path().join(name)).expect("made");
+    }
+    let journal = folder.path().join("fit/checkpoint.search");
+    std::os::unix::fs::symlink("../outside/new", &journal).expect("a link");
+    let output = folder.run(&SEARCH);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("it is a link"), "{said}");
+    assert!(journal.is_symlink());
+    let outside = folder.path().join("outside");
+    assert_eq!(std::fs::read_dir(outside).expect("there").count(), 0);
+}
+
 #[test]
 fn a_journal_of_something_else_is_refused_and_kept() {
     let folder = folder();

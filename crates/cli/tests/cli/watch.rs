@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use intervalid_files::LockedFile;
 use serde_json::Value;
 
 use crate::life::{fitted, later};
@@ -59,8 +60,94 @@ fn one_call_or_several_give_the_same() {
             last = Some(monitor(&folder, &[&[file, "--state", &state], horizon].concat()));
         }
         assert_eq!(last, Some(whole));
-        assert!(!folder.path().join(format!("{state}.lock")).exists());
+        assert!(!folder.path().join(lock_of(&state)).exists());
     }
+}
+
+/// The lock of a state.
+fn lock_of(state: &str) -> String {
+    format!(".intervalid-{state}-state-lock")
+}
+
+/// However many there are: none is forgotten for another.
+#[test]
+fn more_than_a_thousand_recordings_are_counted_once() {
+    let folder = fitted();
+    let rows = record(6006).into_iter().enumerate();
+    let rows: String = rows.map(|(k, (u, y))| format!("{},{u:.4},{y:.4}\n", k / 6)).collect();
+    folder.write("many.csv", format!("test,u,y\n{rows}"));
+    let new = || {
+        let arguments = ["many.csv", "--experiment", "test", "--state", "s", "--json"];
+        let output = folder.run(&[&["monitor", "fit"], &arguments[..]].concat());
+        let value: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        value["new_samples"].as_u64().expect("a number")
+    };
+    assert!(new() > 1001);
+    assert_eq!(new(), 0);
+}
+
+/// A file of the user's that is called as a lock might be is none, and stays.
+#[test]
+fn the_lock_of_a_state_takes_no_file_of_the_users() {
+    let folder = fitted();
+    folder.write("new.csv", later(600..900, |_, y| y));
+    folder.write("poetry.lock", "pinned");
+    monitor(&folder, &["new.csv", "--state", "poetry"]);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("poetry.lock")).expect("there"),
+        "pinned"
+    );
+    // Even under the name of ours.
+    folder.write(&lock_of("poetry"), "mine");
+    let text = folder.transcript(&["monitor", "fit", "new.csv", "--state", "poetry"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("cannot be locked"),
+        "{text}"
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join(lock_of("poetry"))).expect("there"),
+        "mine"
+    );
+}
+
+/// Two names of one state are one state: of two calls at once, one would be forgotten.
+#[cfg(unix)]
+#[test]
+fn a_state_is_locked_by_whatever_name_it_is_called() {
+    let folder = fitted();
+    folder.write("new.csv", later(600..900, |_, y| y));
+    monitor(&folder, &["new.csv", "--state", "s"]);
+    fs::create_dir(folder.path().join("links")).expect("made");
+    std::os::unix::fs::symlink("../s", folder.path().join("links/s")).expect("a link");
+    let before = fs::read(folder.path().join("s")).expect("a state");
+    let held = LockedFile::take(folder.path().join(lock_of("s"))).expect("nobody has it");
+    for name in ["s", "links/s", "links/../s"] {
+        let text = folder.transcript(&["monitor", "fit", "train.csv", "--state", name]);
+        assert!(
+            text.contains("exit code: 2") && text.contains("another call is using it"),
+            "{text}"
+        );
+    }
+    drop(held);
+    assert_eq!(fs::read(folder.path().join("s")).expect("a state"), before);
+    monitor(&folder, &["train.csv", "--state", "links/s"]);
+    assert_ne!(fs::read(folder.path().join("s")).expect("a state"), before);
+    assert!(folder.path().join("links/s").is_symlink());
+}
+
+/// What only its user may read stays so.
+#[cfg(unix)]
+#[test]
+fn a_state_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = fitted();
+    folder.write("new.csv", later(600..900, |_, y| y));
+    monitor(&folder, &["new.csv", "--state", "s"]);
+    let state = folder.path().join("s");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o600)).expect("changed");
+    monitor(&folder, &["train.csv", "--state", "s"]);
+    let mode = fs::metadata(&state).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]

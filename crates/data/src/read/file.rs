@@ -10,7 +10,7 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 use crate::channel::{Channel, ChannelKind};
 use crate::dataset::Dataset;
 use crate::error::{DataError, FileProblem};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, TELLING};
 use crate::prepare::Clipping;
 use crate::read::arrays::read_table;
 use crate::read::columns::Selection;
@@ -125,9 +125,6 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
         None => options.prepare.apply(dataset),
     }
 }
-
-/// Shorter experiments may well be equal by chance.
-const TELLING: usize = 10;
 
 /// Tells of experiments that hold the samples of an earlier one, such as a file that was named twice.
 fn repeated(experiments: &[Experiment]) -> Option<Warning> {

@@ -16,6 +16,10 @@ pub(super) const GAP: f64 = 1.5;
 /// Resampling bridges intervals up to this many steps.
 pub(super) const BRIDGE: f64 = 3.0;
 
+/// Days since 1900 of the years 1982 to 2064.
+const SERIAL_DAYS: Range<f64> = 30_000.0..60_000.0;
+const SECONDS_OF_A_DAY: f64 = 86_400.0;
+
 /// Times of the rows of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeColumn {
@@ -76,7 +80,7 @@ impl TimeColumn {
                 start,
                 step,
             })
-        } else if self.is_bare && promises_dates(&self.name) {
+        } else if self.is_bare && (promises_dates(&self.name) || self.counts_days(start)) {
             Some(Warning::DateInSeconds {
                 file,
                 column,
@@ -86,6 +90,22 @@ impl TimeColumn {
         } else {
             None
         }
+    }
+
+    /// Whether its numbers look like the days since 1900 that spreadsheets count, written in full: of our time, and whole seconds apart, by steps that
+    /// nobody writes in seconds.
+    fn counts_days(&self, start: f64) -> bool {
+        let mut known = self.seconds.iter().filter(|seconds| !seconds.is_nan());
+        let (Some(first), Some(last)) = (known.next(), known.next_back()) else {
+            return false;
+        };
+        let intervals = self.seconds.iter().filter(|seconds| !seconds.is_nan()).count() - 1;
+        let step = (last - first) / intervals as f64;
+        let is_whole = |value: f64, error: f64| (value - value.round()).abs() <= error;
+        SERIAL_DAYS.contains(&start)
+            && (0.5 / SECONDS_OF_A_DAY..1.0).contains(&step)
+            && is_whole(step * SECONDS_OF_A_DAY, 0.1)
+            && !is_whole(1e4 * step, 1e-3)
     }
 
     /// Runs of rows, cut where the times go back or stand further apart than `longest` allows for so many rows and the usual step.

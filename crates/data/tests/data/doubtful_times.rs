@@ -91,6 +91,23 @@ fn numbers_that_are_hardly_seconds_are_doubted_with_and_without_resampling() {
     assert_eq!((with_unit.sample_time(), told(&with_unit).len()), (Some(86_400.0), 0));
 }
 
+#[test]
+fn days_of_a_spreadsheet_are_doubted_under_any_name() {
+    let told = |step: f64| {
+        let text = record("time", |k| (45_352.25 + step * f64::from(k)).to_string());
+        told(&parse(&text, &ReadOptions::default()).expect("reads"))
+    };
+    for step in [1.0 / 24.0, 1.0 / 1440.0, 1.0 / 96.0] {
+        let told = told(step);
+        let words = "column 'time' holds numbers, from 45352.25 on, and was read as seconds";
+        assert!(told.iter().any(|told| told.contains(words)), "{step}: {told:?}");
+    }
+    // A clock that counts the seconds of a day gets there at noon.
+    for step in [0.1, 0.25, 0.05] {
+        assert!(told(step).is_empty(), "{step}: {:?}", told(step));
+    }
+}
+
 fn filled(samples: usize, missing: MissingPolicy) -> ReadOptions {
     ReadOptions {
         missing,

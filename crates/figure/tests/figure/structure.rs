@@ -2,7 +2,7 @@
 
 use intervalid_figure::*;
 
-use crate::{band, count, groups, has_text, names, paths, texts};
+use crate::{band, count, groups, has_text, names, paths, texts, with_root};
 
 #[test]
 fn band_marks_what_is_outside() {
@@ -210,6 +210,7 @@ fn line_chart_parts() {
             x: vec![0.0, 2.0],
             lower: vec![-0.2; 2],
             upper: vec![0.2; 2],
+            ..ShadedBand::default()
         }],
         references: vec![ReferenceLine {
             value: 0.5,
@@ -288,6 +289,74 @@ fn equal_axes_keep_a_circle_round() {
             "{width}: {across} by {upwards}"
         );
     }
+}
+
+#[test]
+fn many_dots_stay_dots_and_many_stems_become_a_line() {
+    let draw = |style: LineStyle| {
+        let series = LineSeries {
+            name: "samples".to_owned(),
+            x: (0..2500_u32).map(f64::from).collect(),
+            y: (0..2500_u32).map(|k| f64::from(k * 7919 % 1009)).collect(),
+            style,
+        };
+        let panel = LinePanel {
+            series: vec![series],
+            ..LinePanel::default()
+        };
+        let chart = LineChart {
+            panels: vec![panel],
+            ..LineChart::default()
+        };
+        paths(&chart.draw(&Style::default()).unwrap(), "series")
+    };
+    let dots = draw(LineStyle::Dots);
+    assert!(
+        !dots.contains('L') && dots.matches('M').count() > 2000,
+        "{}",
+        dots.len()
+    );
+    assert!(draw(LineStyle::Stem).contains('L'));
+}
+
+#[test]
+fn a_band_has_the_colour_of_its_series() {
+    let series = ["below", "above"].map(|name| LineSeries {
+        name: name.to_owned(),
+        x: vec![0.0, 1.0],
+        y: vec![1.0, 2.0],
+        ..LineSeries::default()
+    });
+    let fills = |of: Option<&str>| {
+        let panel = LinePanel {
+            series: series.to_vec(),
+            bands: vec![ShadedBand {
+                x: vec![0.0, 1.0],
+                lower: vec![0.0; 2],
+                upper: vec![1.0; 2],
+                of: of.map(str::to_owned),
+                ..ShadedBand::default()
+            }],
+            ..LinePanel::default()
+        };
+        let chart = LineChart {
+            panels: vec![panel],
+            ..LineChart::default()
+        };
+        let figure = chart.draw(&Style::default()).unwrap();
+        with_root(&figure, |root| {
+            let band = root.descendants().find(|node| node.attribute("class") == Some("band"));
+            let path = band.and_then(|band| band.descendants().find(|node| node.has_tag_name("path")));
+            path.and_then(|path| path.attribute("fill")).map(str::to_owned)
+        })
+    };
+    let found = [None, Some("below"), Some("above"), Some("nobody")].map(fills);
+    assert!(found.iter().all(Option::is_some), "{found:?}");
+    assert!(
+        found[0] != found[1] && found[1] != found[2] && found[2] != found[0],
+        "{found:?}"
+    );
+    assert_eq!(found[3], found[0]);
 }
 
 #[test]

@@ -165,6 +165,64 @@ fn a_plan_cannot_reach_outside_of_its_folder() {
     assert_eq!(fs::read_to_string(folder.path().join("precious")).unwrap(), "x");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_plan_or_a_switch_that_is_a_link_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    let switch = inner.join(SWITCH);
+    fs::create_dir_all(&switch).unwrap();
+    let refused = |words: &str| match settle(&inner, &[]) {
+        Err(FolderError::Damaged { reason, .. }) => assert!(reason.contains(words), "{reason}"),
+        other => panic!("{other:?}"),
+    };
+    std::os::unix::fs::symlink("/dev/zero", switch.join(PLAN)).unwrap();
+    refused("it is a link");
+    fs::remove_file(switch.join(PLAN)).unwrap();
+    fs::write(switch.join(PLAN), vec![b' '; MOST_PLAN_BYTES as usize + 1]).unwrap();
+    refused("too long");
+    // The files of a folder elsewhere are not moved.
+    let outside = folder.path().join("outside");
+    fs::rename(&switch, &outside).unwrap();
+    fs::write(outside.join(PLAN), r#"{"put": ["a"], "remove": []}"#).unwrap();
+    fs::write(outside.join("a"), "x").unwrap();
+    std::os::unix::fs::symlink(&outside, &switch).unwrap();
+    refused("it is a link");
+    assert!(outside.join("a").exists() && !inner.join("a").exists());
+}
+
+/// Of a first export there is no list yet: files that are on their way are waited for all the same.
+#[test]
+fn a_switch_under_way_is_waited_for_without_a_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let owned = OwnedFolder::take(folder.path()).unwrap();
+    let switch = folder.path().join(SWITCH);
+    fs::create_dir(&switch).unwrap();
+    fs::write(switch.join("a"), "1").unwrap();
+    fs::write(switch.join(PLAN), r#"{"put": ["a"], "remove": []}"#).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(owned);
+        });
+        settle(folder.path(), &["a"]).unwrap();
+        assert_eq!(content(folder.path()), pairs(&[("a", "1")]));
+    });
+}
+
+#[cfg(unix)]
+#[test]
+#[cfg_attr(miri, ignore = "Miri changes no permissions")]
+fn files_that_are_replaced_together_keep_who_may_read_them() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("a", "1"), ("b", "1")], &[]).unwrap();
+    let a = folder.path().join("a");
+    fs::set_permissions(&a, fs::Permissions::from_mode(0o600)).unwrap();
+    write(folder.path(), &[("a", "2"), ("b", "2")], &[]).unwrap();
+    assert_eq!(fs::metadata(&a).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
 #[test]
 fn readers_meet_whole_states_while_writers_switch() {
     let folder = tempfile::tempdir().unwrap();

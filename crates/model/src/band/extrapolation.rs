@@ -113,7 +113,7 @@ impl TrainingRegion {
     }
 
     /// Whether a regressor lies inside; what is not a number does not.
-    fn holds(&self, x: &[f64]) -> bool {
+    pub(crate) fn holds(&self, x: &[f64]) -> bool {
         let sides = self.lowest.iter().zip(&self.highest);
         let is_in_box = x.iter().zip(sides).all(|(x, (low, high))| low <= x && x <= high);
         is_in_box && self.distance(x) <= self.limit

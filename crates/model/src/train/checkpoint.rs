@@ -131,7 +131,8 @@ pub(super) fn read<T: Real>(path: &Path, problem: &Problem<T>) -> Result<State<T
         return Err(reader.damaged(reason));
     }
     if header.fingerprint != problem.fingerprint()? {
-        let reason = "it belongs to another configuration or other data: choose another folder or delete it";
+        let reason = "it belongs to another configuration or other data, or to another version of the program or SIMD level: choose another \
+                      folder or delete it";
         return Err(reader.damaged(reason));
     }
     let tensors = reader.tensors()?;

@@ -1,7 +1,7 @@
 //! Everything about a fit that training does not change: data in network form, checked once.
 
 use intervalid_data::{ArxModel, Dataset, Normaliser, Scaled, Split, Window, Windows, free_run_windows};
-use intervalid_interval::Real;
+use intervalid_interval::{Real, SimdLevel};
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -215,7 +215,8 @@ impl<T: Real> Problem<T> {
         self.layout.blocks().iter().filter(|block| block.role != Role::Bias)
     }
 
-    /// What must agree for a checkpoint to belong to this fit.
+    /// What must agree for a checkpoint to belong to this fit. Instruction sets round differently, and versions may train differently:
+    /// what one of them has begun, another would not end with the same model.
     pub(super) fn fingerprint(&self) -> Result<String> {
         let config = as_json("a configuration", &*self.config)?;
         let mut hash = Fnv::default();
@@ -228,10 +229,12 @@ impl<T: Real> Problem<T> {
             }
         }
         Ok(format!(
-            "{config} {} data {:016x} parts {}",
+            "{config} {} data {:016x} parts {} version {} at {}",
             T::NAME,
             hash.0,
-            self.parts
+            self.parts,
+            env!("CARGO_PKG_VERSION"),
+            SimdLevel::current()
         ))
     }
 }

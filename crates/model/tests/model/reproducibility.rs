@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use intervalid_interval::kernel::{SimdLevel, with_level};
 use intervalid_model::{Control, FitConfig, FitOptions, Model, ModelKind, Observer, Progress, Strategy};
 
 use crate::training::{hair_dryer, small};
@@ -242,6 +243,35 @@ fn a_checkpoint_of_another_fit_or_a_damaged_one_is_refused() {
         std::fs::write(&path, &bytes[..keep]).unwrap();
         let error = run(&config).unwrap_err().to_string();
         assert!(error.contains("is not a valid checkpoint"), "{error}");
+    }
+}
+
+/// Another instruction set rounds otherwise: training that went on there would end with a model that none of them gives.
+#[test]
+fn a_checkpoint_of_another_instruction_set_is_refused() {
+    let (dataset, split) = hair_dryer();
+    let folder = tempfile::tempdir().unwrap();
+    let config = small(ModelKind::Inode, Strategy::Joint);
+    let levels = SimdLevel::available();
+    for made_at in levels {
+        let path = folder.path().join(format!("{made_at}.checkpoint"));
+        let run = |level| {
+            let options = FitOptions {
+                checkpoint: Some(&path),
+                ..FitOptions::default()
+            };
+            with_level(level, || Model::fit(&dataset, &split, &config, options).map(|_| ()))
+        };
+        run(*made_at).unwrap();
+        for level in levels {
+            let kept = std::fs::read(&path).unwrap();
+            let resumed = run(*level);
+            assert_eq!(resumed.is_ok(), level == made_at, "{made_at}, then {level}");
+            if let Err(error) = resumed {
+                assert!(error.to_string().contains("is not a valid checkpoint"), "{error}");
+                assert_eq!(std::fs::read(&path).unwrap(), kept, "and left as it is");
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,6 +14,8 @@ from .errors import ChannelsError, NonFiniteError, NotNumericError, ShapeError
 
 #: An array or a table of one experiment, or a list of them.
 ArrayLike: TypeAlias = Any
+#: Names and units of the channels of a model.
+Wanted: TypeAlias = "Sequence[tuple[str, str | None]]"
 #: One channel of one experiment: one-dimensional, float32 or float64, of any stride.
 Column: TypeAlias = "npt.NDArray[np.float64] | npt.NDArray[np.float32]"
 
@@ -177,44 +180,68 @@ def default_names(count: int, letter: str) -> list[str]:
     return [letter] if count == 1 else [f"{letter}{index + 1}" for index in range(count)]
 
 
-def _bare(name: str) -> str:
-    """``level`` of ``level [m]``."""
+def _parts(name: str) -> tuple[str, str | None]:
+    """``level`` and ``m`` of ``level [m]``."""
     bare, bracket, unit = name.removesuffix("]").rpartition("[")
-    return bare.rstrip() if name.endswith("]") and bracket and unit and bare.strip() else name
+    return (bare.rstrip(), unit.strip()) if name.endswith("]") and bracket and unit.strip() and bare.strip() else (name, None)
 
 
-def by_name(found: Sequence[str] | None, wanted: Sequence[str], letter: str, what: str) -> list[int] | None:
+def by_name(found: Sequence[str] | None, wanted: Wanted, letter: str, what: str) -> list[int] | None:
     """Which column is which channel of a model, by name; None where a side has no names and the order counts.
 
     Default names are no names on the side of the model: it was fitted to plain arrays.
     """
     if found is None:
         return None
-    places = {_bare(name): place for place, name in reversed(list(enumerate(found)))}
-    places |= {name: place for place, name in reversed(list(enumerate(found)))}
-    keys = [name if name in places else _bare(name) for name in wanted]
-    if all(key in places for key in keys):
-        return [places[key] for key in keys]
-    if list(wanted) == default_names(len(wanted), letter) and not any(key in places for key in keys):
+    names = [name for name, _ in wanted]
+    places = [_place(found, channel, what) for channel in wanted]
+    if names == default_names(len(names), letter) and all(place is None for place in places):
         return None
-    missing = ", ".join(name for name, key in zip(wanted, keys, strict=True) if key not in places)
+    known = [place for place in places if place is not None]
+    if len(known) == len(places):
+        return known
+    missing = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
     raise ChannelsError(
         f"The feature names should match those that were passed during fit: {what} has no column {missing}; it has "
         f"{', '.join(found)}"
     )
 
 
-def in_order(item: Table, wanted: Sequence[str], letter: str) -> Table:
+def _place(found: Sequence[str], channel: tuple[str, str | None], what: str) -> int | None:
+    """The column of a channel: the one of its name, else the one that differs in the unit alone that one of them leaves out."""
+    name, unit = channel
+    exact = [place for place, other in enumerate(found) if other == name]
+    if len(exact) > 1:
+        raise ChannelsError(f"{what} has {len(exact)} columns named {name}: which one is it?")
+    if exact:
+        return exact[0]
+    stem, bracket = _parts(name)
+    unit = unit or bracket
+    near = [(place, _parts(other)) for place, other in enumerate(found) if _parts(other)[0] == stem]
+    fitting = [place for place, (_, other) in near if other is None or unit is None or other == unit]
+    if len(fitting) > 1:
+        raise ChannelsError(f"{what} has several columns for {name}: {', '.join(found[place] for place in fitting)}")
+    if near and not fitting:
+        raise ChannelsError(f"{what} has {found[near[0][0]]}, the model takes {stem} in {unit}: convert it first")
+    return fitting[0] if fitting else None
+
+
+def in_order(item: Table, wanted: Wanted, letter: str) -> Table:
     """The channels of a model, ``wanted`` by name where both sides have names, in the model's order."""
     places = by_name(item.names, wanted, letter, letter)
-    return item if places is None else Table([item.columns[place] for place in places], list(wanted), item.index)
+    if places is None:
+        return item
+    return Table([item.columns[place] for place in places], [name for name, _ in wanted], item.index)
 
 
-def one_sample(values: Any, wanted: Sequence[str], letter: str) -> list[float]:
+def one_sample(values: Any, wanted: Wanted, letter: str) -> list[float]:
     """One number per channel of a model: a row of a table goes by the names of its columns, anything else by position."""
     labels = getattr(values, "index", None)
     if hasattr(values, "columns"):
-        values = [column[0] for column in in_order(table(values, letter), wanted, letter).columns]
+        rows = in_order(table(values, letter), wanted, letter)
+        if rows.samples != 1:
+            raise ShapeError(f"{letter} has {rows.samples} rows, expected one: a step is of one sample")
+        values = [column[0] for column in rows.columns]
     elif hasattr(values, "to_numpy") and labels is not None and all(isinstance(label, str) for label in labels):
         places = by_name(list(labels), wanted, letter, letter)
         values = values.to_numpy() if places is None else values.to_numpy()[places]
@@ -249,17 +276,49 @@ def common_times(inputs: Sequence[Table], outputs: Sequence[Table]) -> list[Time
 
 
 def check_pairs(inputs: Sequence[Table], outputs: Sequence[Table]) -> None:
-    """Refuses inputs and outputs of other numbers of experiments or samples."""
+    """Refuses inputs and outputs of other numbers of experiments or samples, or of rows with other labels."""
     if len(inputs) != len(outputs):
         raise ShapeError(f"u has {len(inputs)} experiments, y has {len(outputs)}: expected as many")
     for number, (one, other) in enumerate(zip(inputs, outputs, strict=True)):
+        where = f", experiment {number}" if len(inputs) > 1 else ""
         if one.columns and one.samples != other.samples:
-            where = f", experiment {number}" if len(inputs) > 1 else ""
             raise ShapeError(f"u has {one.samples} samples, y has {other.samples}{where}: expected as many")
+        if one.columns:
+            check_labels(one.index, other.index, where)
+
+
+def check_labels(first: Any, second: Any, where: str = "") -> None:
+    """Refuses rows of u and y that are numbered differently, as far as both go: they are of different samples.
+
+    Labels that just count from 0 may be those that pandas gives to anything, so they bring a warning.
+    """
+    if not (_is_counted(first) and _is_counted(second)):
+        return
+    rows = min(len(first), len(second))
+    one, other = np.asarray(first)[:rows], np.asarray(second)[:rows]
+    if np.array_equal(one, other):
+        return
+    told = f"u has rows {one[0]} to {one[-1]}, y has rows {other[0]} to {other[-1]}{where}"
+    count = np.arange(rows)
+    if np.array_equal(one, count) or np.array_equal(other, count):
+        warnings.warn(f"{told}: they are taken in the order they come in", UserWarning, stacklevel=4)
+        return
+    raise ShapeError(f"{told}: bring them to the same rows first")
+
+
+def _is_counted(index: Any) -> bool:
+    """Whether these are row labels that are whole numbers."""
+    kind = getattr(getattr(index, "dtype", None), "kind", "")
+    return bool(kind) and kind in "iu" and len(index) > 0
 
 
 def check_order(index: Any, what: str) -> None:
-    """Refuses rows whose labels say that they are not in the order of time."""
+    """Refuses rows whose labels say that they are not in the order of time, and tells of those that are missing."""
+    if getattr(index, "nlevels", 1) > 1:
+        raise ShapeError(
+            f"{what}: its rows have labels of {index.nlevels} levels, so they are of several experiments: give a list of them, such as "
+            "[part for _, part in table.groupby(level=0)]"
+        )
     kind = getattr(getattr(index, "dtype", None), "kind", "")
     advice = "folds must not be shuffled (use KFold(shuffle=False) or TimeSeriesSplit)"
     if kind and kind in "iufM" and not getattr(index, "is_monotonic_increasing", True):
@@ -270,6 +329,13 @@ def check_order(index: Any, what: str) -> None:
         holes = int(np.count_nonzero(steps != np.median(steps)))
         if holes > max(3, len(index) // 20):
             raise ShapeError(f"{what}: its index has {holes} holes in {len(index)} rows, so these are no neighbours in time; {advice}")
+        if holes:
+            warnings.warn(
+                f"{what}: its index has {holes} hole{'s' if holes > 1 else ''} in {len(index)} rows, and the samples around "
+                f"{'them' if holes > 1 else 'it'} are taken for neighbours in time: give the stretches as a list of experiments",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def check_orientation(item: Table, what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from ._progress import Observer
 from .analysis import Analysis
 from .casadi import CasadiModel
 from .elasticity import Elasticity
-from .errors import IntervalidError, ModelFormatError, ShapeError
+from .errors import IntervalidError, ModelFormatError, OptionError, ShapeError
 from .monitor import Monitor
 from .record import Record
 from .simulator import Simulator
@@ -81,7 +82,7 @@ class Estimator(Predicting):
         y: ArrayLike | None = None,
         *,
         sample_time: float | None = None,
-        name: str = "record",
+        name: str | None = None,
     ) -> Self:
         """Fits the model to inputs u and measured outputs y, one row per sample, in the order of time.
 
@@ -92,7 +93,8 @@ class Estimator(Predicting):
         ``sample_time`` in seconds and ``name`` are for plots and reports.
 
         Ctrl-C stops training with the best epoch so far, and a search with the best linear model: the estimator is fitted, and
-        ``KeyboardInterrupt`` goes on to the caller.
+        ``KeyboardInterrupt`` goes on to the caller. A callback that ends training brings a warning where something of what was asked
+        for is then missing: a trained band, its calibration, members of an ensemble.
         """
         record = self._record(u, y, sample_time, name)
         observer = Observer(type(self).__name__, self.verbose, self.callbacks)
@@ -123,27 +125,37 @@ class Estimator(Predicting):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.__dict__.pop("_result", None)
+        missing = ", ".join(fit.unfinished)
         if fit.interrupted and self._is_search:
             raise KeyboardInterrupt("the search was stopped: the estimator is fitted with the best model so far, a linear one")
         if fit.interrupted:
-            band = "" if self._has_trained_band() else "; its band has not been trained yet"
+            lacks = f"; {missing}" if missing else ""
             raise KeyboardInterrupt(
-                f"training was stopped after {self.n_iter_} epochs: the estimator is fitted with the best of them{band}"
+                f"training was stopped after {self.n_iter_} epochs: the estimator is fitted with the best of them{lacks}"
             )
+        if missing:
+            warnings.warn(f"a callback ended training early: {missing}", UserWarning, stacklevel=2)
+        elif self._is_search and (self.search_ or {}).get("end") == "cancelled":
+            message = "a callback ended the search early: the estimator is fitted with the best model so far, a linear one"
+            warnings.warn(message, UserWarning, stacklevel=2)
         return self
 
-    def _record(self, u: ArrayLike | Record, y: ArrayLike | None, sample_time: float | None, name: str) -> Record:
+    def _record(self, u: ArrayLike | Record, y: ArrayLike | None, sample_time: float | None, name: str | None) -> Record:
         if isinstance(u, Record):
             if y is not None:
                 raise ShapeError("a record holds its outputs: leave y out")
-            return u._prepared(self._preparation())
+            if sample_time is not None or name is not None:
+                raise OptionError("a record has a name and a sample time of its own: leave name and sample_time out")
+            asked = self._preparation()
+            if asked is not None and u._record.is_prepared and not u._record.is_prepared_as(asked):
+                wanted = ", ".join(f"{option}={getattr(self, option)!r}" for option in PREPARATION if getattr(self, option) is not None)
+                raise OptionError(f"{wanted}: the record was prepared otherwise already; give it as it was measured")
+            return u._prepared(asked)
         if y is None:
             raise ShapeError("requires y to be passed, but the target y is None: give the measured outputs")
+        name = "record" if name is None else name
         prepare: dict[str, Any] = {parameter: getattr(self, parameter, None) for parameter in PREPARATION}
         return Record(u, y, name=name, sample_time=sample_time, **prepare)
-
-    def _has_trained_band(self) -> bool:
-        return [stage["stage"] for stage in self.stages_] != ["crisp"]
 
     @property
     def result_(self) -> dict[str, Any]:
@@ -281,7 +293,10 @@ class Estimator(Predicting):
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
-        """Reads a model file, or the one in a folder that ``intervalid fit`` wrote."""
+        """Reads a model file, or the one in a folder that ``intervalid fit`` wrote.
+
+        The parameters are those it was fitted with, but for ``split`` and further coverages, which model files do not hold.
+        """
         return cls._from_model(read_model(path))
 
     @classmethod
@@ -297,6 +312,8 @@ class Estimator(Predicting):
         for name in cls._parameters():
             if name in config and name not in NOT_SETTINGS and not cls._is_search:
                 setattr(estimator, name, config[name])
+        if "calibrate" in cls._parameters():
+            estimator.set_params(calibrate=model.calibration is not None)
         # Data come as they are measured, as on the command line: what the model wants done to them is done here, too.
         for name, value in model.data_parameters.items():
             setattr(estimator, name, value)

@@ -9,7 +9,20 @@ from typing import Any
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Column, Table, Times, check_pairs, common_times, experiments, in_order, is_several, times_of
+from ._arrays import (
+    ArrayLike,
+    Column,
+    Table,
+    Times,
+    by_name,
+    check_order,
+    check_pairs,
+    common_times,
+    experiments,
+    in_order,
+    is_several,
+    times_of,
+)
 from .errors import ChannelsError, ShapeError
 from .record import Prepare, Record
 
@@ -65,6 +78,7 @@ class Channels:
                     if what == "inputs"
                     else f"the data have {len(found)} outputs, the model {len(expected)}: {names}"
                 )
+        known = self._as_given(like) if isinstance(like, Record) else (model.inputs, model.outputs)
         several = len(outputs) > 1
         rows = [
             (f"experiment {number + 1}" if several else "data", list(one), list(other))
@@ -77,7 +91,21 @@ class Channels:
         if source is None and thinned is not None and seconds is not None:
             seconds /= thinned
         prepare = None if source is not None else self._prepare
-        return _intervalid.Record("data", model.inputs, model.outputs, seconds, rows, like=source, prepare=prepare, times=times)
+        return _intervalid.Record("data", *known, seconds, rows, like=source, prepare=prepare, times=times)
+
+    def _as_given(self, record: Record) -> tuple[list[tuple[str, str | None]], list[tuple[str, str | None]]]:
+        """The channels of the model in the units that a record says it is in, which the model may refuse."""
+        handle = record._record
+
+        def given(wanted: list[tuple[str, str | None]], found: list[tuple[str, str | None]], names: bool, letter: str) -> Any:
+            places = by_name([name for name, _ in found] if names else None, wanted, letter, letter)
+            units = [unit for _, unit in (found if places is None else [found[place] for place in places])]
+            return [(name, unit or own) for (name, own), unit in zip(wanted, units, strict=True)]
+
+        return (
+            given(self._model.inputs, handle.inputs, record.named_inputs, "u"),
+            given(self._model.outputs, handle.outputs, record.named_outputs, "y"),
+        )
 
     def prepared(self, record: Record) -> Record:
         """A record as the model wants it."""
@@ -88,8 +116,9 @@ class Channels:
     def _named(self, record: Record) -> Record:
         """The record under the model's names where its channels go by position: what is done to channels is told by name."""
         model, handle = self._model, record._record
-        inputs = handle.inputs if record.named_inputs or len(handle.inputs) != len(model.inputs) else model.inputs
-        outputs = handle.outputs if record.named_outputs or len(handle.outputs) != len(model.outputs) else model.outputs
+        known = self._as_given(record) if len(handle.inputs) == len(model.inputs) and len(handle.outputs) == len(model.outputs) else None
+        inputs = handle.inputs if record.named_inputs or known is None else known[0]
+        outputs = handle.outputs if record.named_outputs or known is None else known[1]
         rows: list[tuple[str, list[Column], list[Column]]] = [
             (
                 name,
@@ -143,12 +172,12 @@ class Channels:
     def select(self, item: Table, letter: str = "u") -> Table:
         """The model's channels by name, where both sides have names."""
         model = self._model
-        wanted = [name for name, _ in (model.inputs if letter == "u" else model.outputs)]
+        check_order(item.index, letter)
         times = times_of(item.index)
         if times is not None and len(times[0]) >= 3:
             thinned = (None if self._prepare is None else self._prepare[2]) or 1
             self._check_rate(thinned * float(np.median(np.diff(times[0]))) / 1e9)
-        return in_order(item, wanted, letter)
+        return in_order(item, model.inputs if letter == "u" else model.outputs, letter)
 
     def _check_rate(self, found: float) -> None:
         """Refuses data whose times say that there are ``found`` seconds between samples, other than in the record of the fit."""

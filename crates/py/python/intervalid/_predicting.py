@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from . import _intervalid
-from ._arrays import ArrayLike, Table, check_orientation, experiments, is_several
+from ._arrays import ArrayLike, Table, check_labels, check_orientation, experiments, is_several
 from ._channels import Channels
 from ._parameters import Parameters
 from .errors import InitialOutputsError, OptionError, ShapeError, not_fitted
@@ -176,6 +176,9 @@ class Predicting(Parameters):
             )
         if len(starts) != len(inputs):
             raise ShapeError(f"u has {len(inputs)} experiments, y0 has {len(starts)}: expected as many")
+        if not isinstance(u, Record):
+            for one, start in zip(inputs, starts, strict=True):
+                check_labels(one.index, start.index)
         columns, segments = [], []
         for number, (start, length) in enumerate(zip(starts, lengths, strict=True)):
             where = f" of experiment {number}" if len(starts) > 1 else ""

@@ -75,8 +75,9 @@ class CasadiModel:
         return f"CasadiModel({self.step!r})"
 
     def _rows(self, values: ArrayLike, letter: str) -> Array:
-        names = [channel["name"] for channel in self._program["inputs" if letter == "u" else "outputs"]]
-        return np.column_stack(in_order(table(values, letter), names, letter).columns).astype(np.float64)
+        channels = self._program["inputs" if letter == "u" else "outputs"]
+        wanted = [(channel["name"], channel["unit"]) for channel in channels]
+        return np.column_stack(in_order(table(values, letter), wanted, letter).columns).astype(np.float64)
 
     # The start ----------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _intervalid
-from ._arrays import ArrayLike, table
+from ._arrays import ArrayLike, in_order, table, times_of
 from ._html import prediction_html
 from .errors import MissingDependencyError, ShapeError
 
@@ -192,10 +192,15 @@ class Prediction:
         return None if self.diverged_at is None else self.diverged_at - self.known
 
     def _measured(self, y: ArrayLike) -> Floats:
-        columns = table(y, "y").columns
+        units = self.units or (None,) * len(self.outputs)
+        item = in_order(table(y, "y"), list(zip(self.outputs, units, strict=True)), "y")
+        columns = item.columns
         measured = columns[0] if self.mean.ndim == 1 and len(columns) == 1 else np.column_stack(columns)
         if measured.shape != self.mean.shape:
             raise ShapeError(f"y has shape {measured.shape}, the prediction {self.mean.shape}: give one row per sample")
+        own, theirs = times_of(self.index), times_of(item.index)
+        if own is not None and theirs is not None and not np.array_equal(own[0], theirs[0]):
+            raise ShapeError("y has other times in its index than the prediction: bring them to the same rows first")
         return measured.astype(np.float64, copy=False)
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -81,7 +81,7 @@ class Simulator:
         Columns of tables go by name, as in ``predict``. Inputs that are missing are taken at the training mean, as at the beginning
         of a record. Returns itself.
         """
-        outputs = in_order(table(y0, "y0"), self._names("y"), "y").columns
+        outputs = in_order(table(y0, "y0"), self._channels("y"), "y").columns
         channels = len(self._simulator.outputs)
         if len(outputs) != channels and len(outputs) == 1 and channels > 1 and len(outputs[0]) == channels:
             # One sample of several outputs.
@@ -91,7 +91,7 @@ class Simulator:
         useful, least, need = self._simulator.needs
         if len(outputs[0]) < need:
             raise InitialOutputsError(f"y0 has {len(outputs[0])} samples, expected at least {need}: the last before the first step")
-        inputs = [] if u0 is None else in_order(table(u0, "u0"), self._names("u"), "u").columns
+        inputs = [] if u0 is None else in_order(table(u0, "u0"), self._channels("u"), "u").columns
         if u0 is None and least:
             raise InitialOutputsError(f"this model is led by a warm-up: give u0, the last {least} inputs or more")
         if inputs and len(inputs) != len(self._simulator.inputs):
@@ -101,22 +101,22 @@ class Simulator:
 
     def step(self, u: Any = ()) -> Step:
         """Predicts the next sample from its inputs: a number, one number per input, or a row of a table, which goes by name."""
-        values = self._simulator.step(one_sample(u, self._names("u"), "u"))
+        values = self._simulator.step(one_sample(u, self._channels("u"), "u"))
         if len(values[0]) == 1:
             return Step(*(value[0] for value in values))
         return Step(*(np.asarray(value) for value in values))
 
     def observe(self, y: Any) -> None:
         """What was then measured. The online band of the next steps follows it; the simulation itself runs free."""
-        self._simulator.observe(one_sample(y, self._names("y"), "y"))
+        self._simulator.observe(one_sample(y, self._channels("y"), "y"))
 
     def correct(self, y: Any) -> None:
         """What was then measured, for predictions from it: the next steps start from y instead of the predicted outputs, and the
         observer of a state-space model corrects its states. Their band is that of predictions one sample ahead, two, and so on."""
-        self._simulator.correct(one_sample(y, self._names("y"), "y"))
+        self._simulator.correct(one_sample(y, self._channels("y"), "y"))
 
-    def _names(self, letter: str) -> list[str]:
-        return [name for name, _ in (self._simulator.inputs if letter == "u" else self._simulator.outputs)]
+    def _channels(self, letter: str) -> list[tuple[str, str | None]]:
+        return self._simulator.inputs if letter == "u" else self._simulator.outputs
 
     def copy(self) -> Simulator:
         """The same simulation, to go on independently: what if the inputs were these?"""

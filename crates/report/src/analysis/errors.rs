@@ -7,8 +7,9 @@ use super::{AnalysisReport, Section, with_unit};
 use crate::chart::{BarsChart, Chart, Reference, SeriesStyle};
 use crate::column::rounded;
 use crate::text::{asked, count, percent, significant};
+use crate::thin::kept;
 
-/// Points of a scatter or a line over time; more would only cover each other.
+/// Points of a scatter, and about so many of a line over time; more would only cover each other.
 const POINTS: usize = 3000;
 
 pub(super) fn section(report: &AnalysisReport<'_>) -> Option<Section> {
@@ -77,14 +78,6 @@ fn of_output(linear: &Linearisation, found: &Residuals, coverage: f64) -> Vec<Ch
     let label = with_unit(&linear.outputs, name);
     let every = found.n.div_ceil(POINTS).max(1);
     let thinned = |values: &[f64]| values.iter().step_by(every).copied().collect::<Vec<f64>>();
-    let samples: Vec<f64> = (0..found.n).step_by(every).map(|k| (k + 1) as f64).collect();
-    let over_time = Plot::new(
-        format!("Error of {name} over time"),
-        "sample",
-        format!("error of {label}"),
-    )
-    .curve("error", &samples, &thinned(&found.errors), SeriesStyle::Line)
-    .reference(0.0, "");
     let (least, most) = found
         .measured
         .iter()
@@ -109,7 +102,7 @@ fn of_output(linear: &Linearisation, found: &Residuals, coverage: f64) -> Vec<Ch
     )
     .curve("errors", &histogram.middle, &histogram.density, SeriesStyle::Step)
     .curve("normal", &histogram.middle, &histogram.normal, SeriesStyle::Line);
-    let mut charts = vec![over_time.chart(), scatter.chart(), bars.chart()];
+    let mut charts = vec![over_time(found, &label), scatter.chart(), bars.chart()];
     if let Some(spectrum) = &found.spectrum {
         let frequency: Vec<f64> = spectrum.frequency.iter().map(|value| value / linear.step()).collect();
         let unit = if linear.sample_time.is_some() {
@@ -155,6 +148,21 @@ fn of_output(linear: &Linearisation, found: &Residuals, coverage: f64) -> Vec<Ch
         coverage,
     ));
     charts
+}
+
+/// A line that keeps the largest errors, however few samples they last.
+fn over_time(found: &Residuals, label: &str) -> Chart {
+    let shown = kept(&found.errors, POINTS);
+    let samples: Vec<f64> = shown.iter().map(|k| (k + 1) as f64).collect();
+    let errors: Vec<f64> = shown.iter().map(|k| found.errors[*k]).collect();
+    Plot::new(
+        format!("Error of {} over time", found.output),
+        "sample",
+        format!("error of {label}"),
+    )
+    .curve("error", &samples, &errors, SeriesStyle::Line)
+    .reference(0.0, "")
+    .chart()
 }
 
 fn stems(title: String, x_label: &str, found: &Correlation) -> Chart {
@@ -215,4 +223,50 @@ fn ahead(linear: &Linearisation, fits: &[AheadFit]) -> Vec<Chart> {
         })
     };
     linear.outputs.iter().enumerate().map(chart).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_analysis::Histogram;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_one_sample_is_seen_in_a_long_record() {
+        let mut errors = vec![0.0; 12_000];
+        errors[7] = 5.0;
+        let found = Residuals {
+            output: "y".to_owned(),
+            n: errors.len(),
+            mean: 0.0,
+            std: 0.05,
+            measured: errors.clone(),
+            simulated: vec![0.0; errors.len()],
+            errors,
+            histogram: Histogram {
+                middle: Vec::new(),
+                density: Vec::new(),
+                normal: Vec::new(),
+                beyond: 1,
+            },
+            spectrum: None,
+            autocorrelation: Correlation {
+                first: 0,
+                values: Vec::new(),
+                bound: 0.1,
+            },
+            cross: Vec::new(),
+            by_time: Vec::new(),
+            by_amplitude: Vec::new(),
+            by_region: None,
+        };
+        let Chart::Lines(chart) = over_time(&found, "y") else {
+            panic!("lines")
+        };
+        let values = &chart.series[0].values;
+        let greatest = (0..values.len()).max_by(|&a, &b| values[a].unwrap_or(0.0).total_cmp(&values[b].unwrap_or(0.0)));
+        let greatest = greatest.expect("values");
+        assert_eq!((chart.x[greatest], values[greatest]), (8.0, Some(5.0)));
+        assert!(values.len() <= POINTS, "{}", values.len());
+    }
 }

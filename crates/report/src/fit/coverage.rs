@@ -9,10 +9,11 @@ use crate::chart::{BarsChart, Chart, LinesChart, Reference, ScatterChart, Series
 use crate::column::{Column, rounded};
 use crate::error::Result;
 use crate::text::{asked, labelled, percent};
+use crate::thin::kept;
 
 /// Bars of the chart by horizon.
 const BINS: usize = 20;
-/// Points of a scatter; more would only cover each other.
+/// Points of a scatter, and about so many of a line over time; more would only cover each other.
 const POINTS: usize = 4000;
 
 /// Coverage of one output.
@@ -72,18 +73,15 @@ fn rolling(dataset: &Dataset, bands: &[Band], runs: &[Aligned<'_>], name: &str, 
         x.push(axis.start + axis.step * (position as f64 - 0.5));
         values.push(f64::NAN);
     }
-    let thinned = |values: Vec<f64>| {
-        let every = values.len().div_ceil(POINTS);
-        values.into_iter().step_by(every.max(1))
-    };
+    let shown = kept(&values, POINTS);
     Some(Chart::Lines(LinesChart {
         title: format!("Coverage of {name} over time ({window}-sample windows)"),
         x_label: axis.label,
         y_label: "inside (%)".to_owned(),
-        x: thinned(x).collect(),
+        x: shown.iter().map(|place| x[*place]).collect(),
         series: vec![Series {
             name: "inside (%)".to_owned(),
-            values: rounded(thinned(values)),
+            values: rounded(shown.iter().map(|place| values[*place])),
             style: SeriesStyle::Line,
         }],
         references: reference(coverage),
@@ -163,7 +161,7 @@ fn width_reading(sorted: &[(f64, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use intervalid_data::{Channel, ReadOptions, TimedTable, from_timed_tables};
+    use intervalid_data::{Channel, Experiment, ReadOptions, TimedTable, from_timed_tables};
 
     use super::*;
 
@@ -200,6 +198,38 @@ mod tests {
         assert_eq!(both.x_label, "time (s), runs one after the other");
         let end = both.x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         assert!(end <= 5.0 * 40.0, "{end}");
+    }
+
+    #[test]
+    fn the_worst_window_and_the_border_of_runs_are_seen_in_a_long_record() {
+        let samples = 9000;
+        let run = |name: &str| Experiment::new(name, vec![vec![1.0; samples]], vec![vec![2.0; samples]]);
+        let (inputs, outputs) = (vec![Channel::new("u")], vec![Channel::new("y")]);
+        let dataset = Dataset::new("plant", inputs, outputs, None, vec![run("a"), run("b")]).unwrap();
+        let band = |experiment: usize| Band {
+            experiment,
+            first: 0,
+            warmup: 0,
+            lower: vec![vec![1.0; samples]],
+            centre: vec![vec![2.0; samples]],
+            upper: vec![vec![3.0; samples]],
+            diverged_at: None,
+        };
+        let mut bands = [band(0), band(1)];
+        // So many samples outside that one window has none inside.
+        let outside = 1001..1001 + ROLLING_WINDOW;
+        bands[0].upper[0][outside].fill(1.5);
+        let Some(Chart::Lines(chart)) = views(&dataset, &bands, 0.9).unwrap().remove(0).rolling else {
+            panic!("lines")
+        };
+        let values = &chart.series[0].values;
+        assert!(values.len() <= POINTS + 2, "{}", values.len());
+        let least = values.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        assert!(least.abs() < 1e-9, "the worst window has none inside: {least} %");
+        let gaps: Vec<f64> = (chart.x.iter().zip(values))
+            .filter_map(|(x, value)| value.is_none().then_some(*x))
+            .collect();
+        assert_eq!(gaps, [samples as f64 - 0.5, 2.0 * samples as f64 - 0.5]);
     }
 
     #[test]

@@ -166,7 +166,7 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
                 independent,
             ),
         }),
-        residuals: residuals::views(dataset, bands)?,
+        residuals: residuals::views(model, dataset, bands)?,
         coverage_charts: coverage::views(dataset, bands, coverage)?,
         history: history::charts(&outcome.training),
         stages: history::stages(&outcome.training),

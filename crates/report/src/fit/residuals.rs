@@ -2,7 +2,7 @@
 
 use intervalid_analysis::{NORMAL_95, bartlett, centred, correlation};
 use intervalid_data::Dataset;
-use intervalid_model::{Aligned, Band, align};
+use intervalid_model::{Aligned, Band, Model, align};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Chart, LinesChart, Reference, Series, SeriesStyle};
@@ -23,7 +23,9 @@ pub(crate) struct ResidualView {
     pub(crate) readings: Vec<String>,
 }
 
-pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualView>> {
+pub(super) fn views(model: &Model, dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualView>> {
+    // Inputs as the model saw them: a drift would hide all else that an input does.
+    let level = model.level(dataset)?;
     let mut views = Vec::new();
     for (index, channel) in dataset.outputs().iter().enumerate() {
         let runs = align(dataset, bands, index)?;
@@ -40,9 +42,9 @@ pub(super) fn views(dataset: &Dataset, bands: &[Band]) -> Result<Vec<ResidualVie
         let bound = NORMAL_95 / (n as f64).sqrt();
         let mut readings = vec![own_reading(&own[lags + 1..], bound)];
         let mut cross = Vec::new();
-        for (input, input_channel) in dataset.inputs().iter().enumerate() {
+        for (input, input_channel) in level.inputs().iter().enumerate() {
             let signals = bands.iter().map(|band| {
-                let values = dataset.experiments()[band.experiment].input(input);
+                let values = level.experiments()[band.experiment].input(input);
                 let unscored = band.warmup.min(band.len());
                 values[band.first + unscored..band.first + band.len()].to_vec()
             });
@@ -140,7 +142,46 @@ fn cross_reading(input: &str, values: &[f64], lags: usize, bound: f64) -> String
 
 #[cfg(test)]
 mod tests {
+    use intervalid_data::{ArxModel, Channel, Experiment, Lags, Normaliser, Part, Scale, Trend};
+    use intervalid_model::FitConfig;
+
     use super::*;
+
+    /// A model of y(k) = u(k-1).
+    fn delay(dataset: &Dataset) -> Model {
+        let member = ArxModel {
+            lags: Lags { nx: 0, nd: 1, ny: 1 },
+            coefficients: vec![vec![0.0, 1.0]],
+            bias: vec![0.0],
+        };
+        let scale = || vec![Scale { mean: 0.0, std: 1.0 }];
+        let normaliser = Normaliser {
+            inputs: scale(),
+            outputs: scale(),
+        };
+        Model::from_arx(dataset, normaliser, vec![member], vec![0.5], &FitConfig::default())
+    }
+
+    #[test]
+    fn a_drift_of_an_input_does_not_hide_what_it_explains() {
+        let white = noise(1500, 5);
+        let before = |k: usize, lag: usize| if k >= lag { white[k - lag] } else { 0.0 };
+        let y: Vec<f64> = (0..white.len()).map(|k| before(k, 1) + 0.25 * before(k, 10)).collect();
+        let u = (0..white.len()).map(|k| white[k] + 0.1 * k as f64).collect();
+        let record = Experiment::new("drifting", vec![u], vec![y]);
+        let (inputs, outputs) = (vec![Channel::new("u")], vec![Channel::new("y")]);
+        let raw = Dataset::new("drifting", inputs, outputs, None, vec![record]).unwrap();
+        let trend = Trend::fit(&raw, &Part::whole(&raw), &["u"]).unwrap();
+        let model = delay(&raw).with_trend(Some(trend)).unwrap();
+        let bands = model.simulate(&raw, &Part::whole(&raw)).unwrap();
+        let found = views(&model, &raw, &bands).unwrap().remove(0);
+        let Chart::Lines(chart) = &found.cross[0] else {
+            panic!("lines")
+        };
+        let at_ten = (chart.x.iter().zip(&chart.series[0].values)).find(|(x, _)| (**x - 10.0).abs() < 0.5);
+        let (_, value) = at_ten.expect("lag 10");
+        assert!(value.expect("a number") > 0.5, "{value:?}");
+    }
 
     /// A pseudo-random sequence in -0.5…0.5.
     fn noise(n: usize, mut state: u64) -> Vec<f64> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FitReport, PartBands};
 use crate::text::{
-    CoverageVerdict, MeasuredCoverage, against, asked, count, independent_share, listed, percent, significant,
+    CoverageVerdict, Judged, MeasuredCoverage, against, asked, count, independent_share, listed, percent, significant,
 };
 
 /// Differences below this share are none to a reader.
@@ -48,8 +48,13 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
     let search = outcome.metrics.search.as_ref();
     let independent = search.and_then(|info| independent_share(&info.calibration));
     let mut lead = vec![what_was_done(report), how_it_starts(model.config().initial)];
-    let mut cautions = Vec::new();
+    let mut cautions: Vec<String> = Vec::new();
     let mut facts = Vec::new();
+    if !outcome.unfinished.is_empty() {
+        let missing: Vec<String> = outcome.unfinished.iter().map(ToString::to_string).collect();
+        let missing = listed(missing.iter().map(String::as_str));
+        cautions.push(format!("Training was ended early: {missing}."));
+    }
     if let Some(PartBands {
         name: part, evaluation, ..
     }) = judged
@@ -57,7 +62,7 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
         lead.push(result(part, evaluation, target, independent));
         lead.extend(baseline.and_then(|baseline| beside_linear(evaluation, baseline)));
         facts = numbers(report, evaluation, target, independent);
-        cautions = doubts(part, &against(target, evaluation), target, independent);
+        cautions.extend(doubts(part, &against(target, evaluation), target, independent));
     }
     if judged.is_none_or(|part| part.name != "test") {
         cautions.push(
@@ -162,15 +167,17 @@ fn how_it_starts(initial: InitialState) -> String {
 }
 
 /// Where samples should lie.
-fn inside(target: CoverageTarget) -> &'static str {
-    match target.together {
-        true => "inside the bands of all outputs",
-        false => "inside the band",
+fn inside(target: CoverageTarget, judged: &Judged<'_>) -> String {
+    match (target.together, judged.output) {
+        (true, _) => "inside the bands of all outputs".to_owned(),
+        (false, Some(output)) => format!("inside the band of '{output}'"),
+        (false, None) => "inside the band".to_owned(),
     }
 }
 
 fn result(part: &str, evaluation: &Evaluation, target: CoverageTarget, independent: Option<f64>) -> String {
-    let metrics = &against(target, evaluation);
+    let judged = against(target, evaluation);
+    let metrics = &judged.metrics;
     let Some(measured) = MeasuredCoverage::of(metrics, target.share, independent) else {
         return format!("On the {part} part the simulation diverged, so there are no metrics.");
     };
@@ -186,11 +193,12 @@ fn result(part: &str, evaluation: &Evaluation, target: CoverageTarget, independe
     let width = metrics.pinaw.map_or_else(String::new, |pinaw| {
         format!(" On average the band is {} of the output's range wide.", percent(pinaw))
     });
+    let least = judged.output.map_or("", |_| ", of which the fewest do");
     format!(
-        "On the {part} part {error}{}{uncertainty} of {} samples lie {} ({}).{width}",
-        percent(measured.share),
+        "On the {part} part {error}{}{uncertainty} of {} samples lie {}{least} ({}).{width}",
+        measured.shown(),
         metrics.n,
-        inside(target),
+        inside(target, &judged),
         measured.judgement(),
     )
 }
@@ -245,7 +253,8 @@ fn numbers(
     };
     let metrics = &shown(evaluation);
     let linear = report.outcome.baseline.as_ref().map(|baseline| shown(&baseline.test));
-    let measured = MeasuredCoverage::of(&against(target, evaluation), target.share, independent);
+    let judged = against(target, evaluation);
+    let measured = MeasuredCoverage::of(&judged.metrics, target.share, independent);
     let unit = match report.outcome.model.interface().outputs.as_slice() {
         [only] => only.unit.clone().map_or_else(String::new, |unit| format!(" {unit}")),
         _ => String::new(),
@@ -265,10 +274,10 @@ fn numbers(
     let fit = |value: f64| format!("{value:.1} %");
     let facts = [
         fact(
-            inside(target),
+            &inside(target, &judged),
             measured.map(|measured| measured.share),
             measured.map_or_else(String::new, MeasuredCoverage::judgement),
-            &percent,
+            &|share| measured.map_or_else(|| percent(share), MeasuredCoverage::shown),
             measured.map_or(Tone::Plain, |measured| match measured.verdict() {
                 CoverageVerdict::Reached => Tone::Good,
                 CoverageVerdict::Consistent => Tone::Plain,
@@ -307,7 +316,8 @@ fn numbers(
     facts.into_iter().flatten().collect()
 }
 
-fn doubts(part: &str, metrics: &Metrics, target: CoverageTarget, independent: Option<f64>) -> Vec<String> {
+fn doubts(part: &str, judged: &Judged<'_>, target: CoverageTarget, independent: Option<f64>) -> Vec<String> {
+    let metrics = &judged.metrics;
     let mut doubts = Vec::new();
     if let Some(step) = metrics.diverged_at {
         doubts.push(format!(
@@ -323,8 +333,8 @@ fn doubts(part: &str, metrics: &Metrics, target: CoverageTarget, independent: Op
         doubts.push(format!(
             "Only {} of the {part} samples are {}; the target is {}. Errors on this part are larger than those the band \
              was made from, so do not rely on it there.",
-            percent(measured.share),
-            inside(target),
+            measured.shown(),
+            inside(target, judged),
             asked(target.share)
         ));
     }
@@ -357,11 +367,14 @@ mod tests {
 
     #[test]
     fn doubts_follow_the_numbers() {
-        let metrics = |picp, worst| Metrics {
-            n: 200,
-            picp: Some(picp),
-            worst_rolling_picp: Some(worst),
-            ..Metrics::default()
+        let one = |metrics| Judged { metrics, output: None };
+        let metrics = |picp, worst| {
+            one(Metrics {
+                n: 200,
+                picp: Some(picp),
+                worst_rolling_picp: Some(worst),
+                ..Metrics::default()
+            })
         };
         let target = CoverageTarget::of_each(0.9);
         assert!(doubts("test", &metrics(0.93, 0.85), target, None).is_empty());
@@ -370,10 +383,10 @@ mod tests {
             doubts("test", &metrics(0.88, 0.8), target, Some(0.5)).is_empty(),
             "by chance"
         );
-        let away = Metrics {
+        let away = one(Metrics {
             diverged_at: Some(4),
             ..Metrics::default()
-        };
+        });
         let doubts = doubts("test", &away, target, None);
         assert!(doubts.len() == 1 && doubts[0].contains("at step 5"), "{doubts:?}");
     }
@@ -394,7 +407,7 @@ mod tests {
         let told = |together| result("test", &evaluation, target(together), None);
         assert_eq!(
             told(false),
-            "On the test part 94.0 % of 200 samples lie inside the band (target 90 %, reached)."
+            "On the test part 93.0 % of 200 samples lie inside the band of 'level', of which the fewest do (target 90 %, reached)."
         );
         assert_eq!(
             told(true),
@@ -414,5 +427,36 @@ mod tests {
             "no output has a target of its own"
         );
         assert_eq!(rows(true)[2].together, Some(0.86));
+    }
+
+    #[test]
+    fn a_target_of_each_output_is_judged_by_the_worst() {
+        let of = |picp, worst| Metrics {
+            n: 300,
+            picp: Some(picp),
+            worst_rolling_picp: Some(worst),
+            ..Metrics::default()
+        };
+        // The mean is above the target, as is the mean of the worst windows above its limit.
+        let evaluation = Evaluation {
+            outputs: vec![("level".to_owned(), of(1.0, 0.98)), ("flow".to_owned(), of(0.82, 0.6))],
+            all: of(0.91, 0.79),
+            together: Some(0.82),
+        };
+        let target = CoverageTarget::of_each(0.9);
+        assert_eq!(
+            result("test", &evaluation, target, None),
+            "On the test part 82.0 % of 300 samples lie inside the band of 'flow', of which the fewest do (target 90 %, missed)."
+        );
+        let doubted = doubts("test", &against(target, &evaluation), target, None);
+        assert!(
+            doubted.len() == 2
+                && doubted[0].starts_with("Only 82.0 % of the test samples are inside the band of 'flow'")
+                && doubted[1].contains("only 60.0 %"),
+            "{doubted:?}"
+        );
+        let rows = MetricRow::all("test", &evaluation, target, None);
+        let kept: Vec<_> = rows.iter().map(|row| row.kept).collect();
+        assert_eq!(kept, [Some(true), Some(false), Some(false)]);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use intervalid_data::{Dataset, Split};
-use intervalid_files::fault;
+use intervalid_files::{Links, fault, open_own, read_file};
 use intervalid_interval::SimdLevel;
 use sha2::{Digest as _, Sha256};
 
@@ -83,16 +83,18 @@ impl Journal {
             found: HashMap::new(),
             end: Mutex::new(End::default()),
         };
-        let file = match File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
-            opened => opened.map_err(|source| journal.io("read", source))?,
+        // A link is refused: what is written here would be written wherever it leads.
+        let bytes = match read_file(path, Links::Refused, MOST_BYTES) {
+            Ok(bytes) => bytes,
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound => return Ok(journal),
+                io::ErrorKind::InvalidData => {
+                    return Err(refused("it is longer than any journal, expected at most 1 GiB"));
+                }
+                io::ErrorKind::InvalidInput => return Err(refused(&error.to_string())),
+                _ => return Err(journal.io("read", error)),
+            },
         };
-        let mut bytes = Vec::new();
-        let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
-        read.map_err(|source| journal.io("read", source))?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(refused("it is longer than any journal, expected at most 1 GiB"));
-        }
         // A process that ended while it wrote the first bytes leaves some of them.
         let header = [FIRST_LINE, identity.as_slice()].concat();
         if bytes.len() < header.len() && header.starts_with(&bytes) {
@@ -171,11 +173,7 @@ impl Journal {
         let file = match &mut end.file {
             Some(file) => file,
             None => {
-                let file = OpenOptions::new()
-                    .create(true)
-                    .write(true)
-                    .truncate(false)
-                    .open(&self.path)?;
+                let file = open_own(&self.path)?;
                 // What a process that was killed has written in part.
                 file.set_len(end.length)?;
                 end.file.insert(file)
@@ -276,6 +274,38 @@ mod tests {
         damaged[place] ^= 1;
         std::fs::write(&path, &damaged).expect("writes");
         assert_eq!((value(&path, "a"), value(&path, "b")), (None, None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_a_journal_leads_nowhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let outside = folder.path().join("outside");
+        std::fs::create_dir(&outside).expect("made");
+        let path = folder.path().join("journal");
+        let refused = || match Journal::open(&path, OWN) {
+            Err(SearchError::Journal { reason, .. }) => assert!(reason.contains("it is a link"), "{reason}"),
+            _ => panic!("expected a refusal"),
+        };
+        let link = |to: &Path| std::os::unix::fs::symlink(to, &path).expect("a link");
+        // Before the journal is opened, to a file that is not there and to one that is a journal.
+        link(&outside.join("new"));
+        refused();
+        std::fs::remove_file(&path).expect("there");
+        let real = folder.path().join("real");
+        with(&real, &[("a", 1.0)]);
+        link(&real);
+        refused();
+        std::fs::remove_file(&path).expect("there");
+        // And before its first job is written down.
+        let journal = Journal::open(&path, OWN).expect("opens");
+        link(&outside.join("new"));
+        journal.note("a", 10.0, &vec![1.0]);
+        assert!(matches!(
+            journal.check(),
+            Err(SearchError::JournalFile { action: "write", .. })
+        ));
+        assert_eq!(std::fs::read_dir(&outside).expect("there").count(), 0);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "written for pages that are files; shared as it is")]
 #[path = "../../../report/tests/browser/chromium.rs"]
 mod chromium;
+mod meanwhile;
 mod prepare;
 
 use std::path::{Path, PathBuf};
@@ -233,7 +234,14 @@ fn several_files_and_keys_instead_of_the_mouse() {
         .wait("[...document.querySelectorAll('#tracks h3')].some((title) => title.textContent === 'output y [°C]')");
     session.painted("#tracks");
     session.screenshot("experiments");
-    // A border by keys, the other as a number.
+    // A border by keys, the other as a number, while what the keys did is still on its way.
+    session.tab.evaluate(
+        "(() => { const send = window.fetch; let asked = 0; window.answered = 0; \
+         window.fetch = async (url, ...rest) => { \
+         if (!String(url).endsWith('/choice')) return send(url, ...rest); \
+         if (asked++ === 0) await new Promise((done) => setTimeout(done, 500)); \
+         const answer = await send(url, ...rest); window.answered++; return answer; }; })()",
+    );
     session
         .tab
         .evaluate("document.querySelector('[data-border=\"0\"]').focus()");
@@ -248,6 +256,9 @@ fn several_files_and_keys_instead_of_the_mouse() {
     session
         .tab
         .wait("document.querySelector('#parts').textContent.endsWith('100 to test.')");
+    session
+        .tab
+        .wait("window.answered === 2 && !document.querySelector('.split').hasAttribute('aria-busy')");
     session.restart();
     session.click("[data-record=\"first.csv\"]");
     session.tab.wait(

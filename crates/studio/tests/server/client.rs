@@ -191,3 +191,10 @@ pub(crate) fn csv(samples: usize) -> String {
     }
     text
 }
+
+/// Some of its samples, as a recording of their own.
+pub(crate) fn csv_of(samples: std::ops::Range<usize>) -> String {
+    let all = csv(samples.end);
+    let lines: Vec<&str> = all.lines().collect();
+    [&lines[..1], &lines[samples.start + 1..]].concat().join("\n") + "\n"
+}

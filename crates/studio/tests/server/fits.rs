@@ -27,7 +27,7 @@ pub(crate) fn arx(opened: &Opened) -> String {
 }
 
 /// A fit that takes long enough to be ended.
-fn long() -> Value {
+pub(crate) fn long() -> Value {
     json!({ "data": "hair-dryer", "name": "long", "settings": { "model": "inode", "preset": "paper", "epochs": 50_000, "patience": 50_000 } })
 }
 

@@ -4,6 +4,8 @@ mod analysis;
 mod client;
 mod data;
 mod fits;
+mod mixups;
+mod owners;
 mod prepared;
 mod remarks;
 mod security;

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::client::Opened;
 use crate::fits::arx;
 
-fn copy(opened: &Opened, from: &str, to: &str) {
+pub(crate) fn copy(opened: &Opened, from: &str, to: &str) {
     std::fs::create_dir(opened.path(to)).expect("a folder");
     for entry in std::fs::read_dir(opened.path(from)).expect("a folder").flatten() {
         std::fs::copy(entry.path(), opened.path(to).join(entry.file_name())).expect("copied");
     }
 }
 
-fn row(opened: &Opened, name: &str) -> Value {
+pub(crate) fn row(opened: &Opened, name: &str) -> Value {
     let fits = opened.get("/api/fits").json();
     let rows = fits["fits"].as_array().expect("rows");
     rows.iter()

@@ -1,6 +1,6 @@
 //! Means and deviations over seeds, beside the printed values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use intervalid_model::{FitConfig, MarginActivation, ModelKind, Strategy};
@@ -157,6 +157,8 @@ pub struct StudyTables {
     pub name: String,
     /// Seeds of the study.
     pub seeds: usize,
+    /// Versions of the program that did its runs, sorted: more than one may not be comparable.
+    pub versions: Vec<String>,
     /// Cascade, joint, baselines, searches, each at every coverage; without those that would be empty.
     pub tables: Vec<Table>,
     /// Interval networks beside the paper, one per coverage; empty if the paper has none of the study's cells.
@@ -211,7 +213,10 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
         let tables = tables.iter().filter(|table| same_coverage(table.coverage, coverage));
         Scoreboard::new(coverage, tables)
     });
+    let done = records.iter().filter(|record| record.result().is_some());
+    let versions: BTreeSet<&String> = done.map(|record| &record.version).collect();
     StudyTables {
+        versions: versions.into_iter().cloned().collect(),
         scoreboards: scoreboards.filter(|board| board.cells > 0).collect(),
         name: spec.name.clone(),
         seeds: spec.seeds.len(),

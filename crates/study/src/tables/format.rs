@@ -49,6 +49,16 @@ impl StudyTables {
         }
     }
 
+    /// That several versions of the program did its runs, if they did.
+    pub(crate) fn mixture(&self) -> Option<String> {
+        (self.versions.len() > 1).then(|| {
+            format!(
+                "Runs of several versions of the program ({}), which may have trained or evaluated differently.",
+                self.versions.join(", ")
+            )
+        })
+    }
+
     /// Long form: one row per cell.
     fn csv(&self) -> String {
         let mut text = String::from(

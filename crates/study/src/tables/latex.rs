@@ -10,6 +10,9 @@ impl StudyTables {
             "% Study {}; needs \\usepackage{{booktabs}}\n",
             self.name.replace(['\n', '\r'], " ")
         );
+        if let Some(mixture) = self.mixture() {
+            text += &format!("% {}\n", mixture.replace(['\n', '\r'], " "));
+        }
         for table in &self.tables {
             text += &table.latex(self.seeds);
         }

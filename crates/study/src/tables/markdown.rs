@@ -23,6 +23,9 @@ impl StudyTables {
             }
             false => "PICP: ✓ within two points of the coverage, wide above that, ✗ below.\n",
         };
+        if let Some(mixture) = self.mixture() {
+            text += &format!("{}\n", escaped(&mixture));
+        }
         for table in &self.tables {
             text += &table.markdown();
         }

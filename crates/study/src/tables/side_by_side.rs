@@ -48,6 +48,11 @@ fn markdown(studies: &[StudyTables]) -> String {
     let mut text = format!("# Studies {}\n\n", names.join(", "));
     text += "Mean ± sample standard deviation over the seeds, test part. ✓ at least as good as the published mean, ~ within one published \
              standard deviation of it, ✗ worse; PICP: ✓ within two points of the coverage, wide above that.\n";
+    for (study, name) in studies.iter().zip(&names) {
+        if let Some(mixture) = study.mixture() {
+            let _ = writeln!(text, "{name}: {}", escaped(&mixture));
+        }
+    }
     let mut seen: Vec<(TableKind, f64)> = Vec::new();
     for table in studies.iter().flat_map(|study| &study.tables) {
         let key = (table.kind, table.coverage);

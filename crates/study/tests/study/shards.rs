@@ -3,8 +3,13 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
-use intervalid_study::{Driver, DriverOptions, Spec, StudyError, TableFormat, merge_studies, study_tables};
+use intervalid_study::{
+    Driver, DriverOptions, RunOptions, Spec, StudyError, StudyEvent, TableFormat, merge_studies, run_study, status,
+    study_tables,
+};
 
 use crate::support::{SMALL, content, run, run_shard, small};
 
@@ -132,6 +137,75 @@ fn what_does_not_belong_together_is_not_merged() {
     assert!(error.to_string().contains("the same folder"), "{error}");
     let none: [&Path; 0] = [];
     assert!(merge_studies(folder("merged"), &none).is_err());
+}
+
+/// A study goes on with another version of the program, and keeps what is done: it says so, and is merged with nothing.
+#[test]
+fn runs_of_another_version_are_told_and_not_merged() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = |name: &str| root.path().join(name);
+    let spec = bayesian("seeds = [1]");
+    for name in ["old", "new"] {
+        run(&spec, &folder(name), 1);
+    }
+    let now = status(folder("new")).unwrap().versions.remove(0);
+    execute(
+        &folder("old"),
+        "UPDATE runs SET version = '0.0.1' WHERE key = (SELECT max(key) FROM runs)",
+    );
+    execute(&folder("old"), "UPDATE meta SET value = '0.0.1' WHERE name = 'version'");
+    let told = Mutex::new(Vec::new());
+    let observer = |event: &StudyEvent<'_>| {
+        if let StudyEvent::OtherVersions { runs, versions } = event {
+            told.lock().unwrap().push((*runs, versions.to_vec()));
+        }
+    };
+    let options = RunOptions {
+        jobs: 1,
+        data_dir: None,
+        shard: None,
+        stop: &AtomicBool::new(false),
+        observer: &observer,
+    };
+    let summary = run_study(&spec, folder("old"), &options).unwrap();
+    assert_eq!((summary.done, summary.resumed, summary.other_versions), (0, 4, 1));
+    assert_eq!(told.into_inner().unwrap(), [(1, vec!["0.0.1".to_owned()])]);
+    assert_eq!(run(&spec, &folder("new"), 1).other_versions, 0);
+    assert_eq!(status(folder("old")).unwrap().versions, ["0.0.1", now.as_str()]);
+    let words = format!("several versions of the program (0.0.1, {now})");
+    for format in [TableFormat::Markdown, TableFormat::Latex] {
+        let table = |name: &str| study_tables(folder(name)).unwrap().render(format);
+        assert!(table("old").contains(&words), "{}", table("old"));
+        assert!(!table("new").contains("several versions"));
+    }
+    // The line in the table `meta` names this version by now.
+    for (out, shard) in [("merged", "old"), ("old", "new")] {
+        let before = content(&folder("old"));
+        let error = merge_studies(folder(out), &[folder(shard)]).unwrap_err();
+        assert!(
+            matches!(&error, StudyError::OtherVersion { found, .. } if found == "0.0.1"),
+            "{error}"
+        );
+        assert_eq!(content(&folder("old")), before);
+    }
+    assert!(!folder("merged").exists(), "nothing is left behind");
+}
+
+/// While a merge fails, somebody else may have begun a study in its folder: that one is not taken away.
+#[test]
+fn a_merge_that_finds_its_folder_in_use_takes_nothing_away() {
+    let root = tempfile::tempdir().unwrap();
+    let (out, shard) = (root.path().join("out"), root.path().join("shard"));
+    run(&bayesian("seeds = [1]"), &shard, 1);
+    fs::create_dir(&out).unwrap();
+    // As a driver holds it before its first transaction.
+    let lock = fs::File::create(out.join("study.lock")).unwrap();
+    lock.lock_shared().unwrap();
+    let error = merge_studies(&out, &[&shard]).unwrap_err();
+    assert!(matches!(error, StudyError::InUse { .. }), "{error}");
+    assert!(out.join("study.lock").exists());
+    drop(lock);
+    assert_eq!(merge_studies(&out, &[&shard]).unwrap().added, 4);
 }
 
 #[test]

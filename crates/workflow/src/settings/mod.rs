@@ -129,6 +129,9 @@ const OF_BOTH: [&str; 1] = ["calibrate"];
 /// Settings of one model that mean something to a linear one, too.
 const OF_A_LINEAR_ONE: [&str; 1] = ["lag_search"];
 
+/// Settings that mean something where parameters are intervals.
+const OF_MARGINS: [&str; 2] = ["strategy", "margin"];
+
 /// Other names of settings.
 const ALIASES: [(&str, &str); 1] = [("lr", "learning_rate")];
 
@@ -201,9 +204,9 @@ impl Settings {
     }
 
     /// These settings, and those of `base` where these say nothing. Lags, epochs and a coverage that are given displace what `base`
-    /// says about searching lags, about the epochs of margins and about further coverages.
+    /// says about searching lags, about the epochs of margins and about further coverages; limits of an output displace those of the same output alone.
     #[must_use]
-    pub fn over(self, mut base: Self) -> Self {
+    pub fn over(mut self, mut base: Self) -> Self {
         if self.lags.is_some() {
             base.lag_search = None;
         }
@@ -212,6 +215,11 @@ impl Settings {
         }
         if self.coverage.is_some() {
             base.levels = None;
+        }
+        if let (Some(OutputRanges(own)), Some(OutputRanges(others))) = (&mut self.output_range, &base.output_range) {
+            for (name, range) in others {
+                own.entry(name.clone()).or_insert(*range);
+            }
         }
         self.or(base)
     }
@@ -230,9 +238,21 @@ impl Settings {
     pub fn not_for_linear(&self) -> Option<(&'static str, ModelKind)> {
         let model = self.model.filter(|_| self.preset.is_none())?;
         let model = Some(model).filter(|model| model.method() == Method::Linear)?;
+        Some((self.without_effect(model)?, model))
+    }
+
+    /// The first setting that does nothing to a model of this kind: to a linear one all that say how a network is trained, to other models whose
+    /// parameters are no intervals those about margins.
+    #[must_use]
+    pub fn without_effect(&self, model: ModelKind) -> Option<&'static str> {
         let mut given = self.given();
-        let key = given.find(|name| ![&OF_A_SEARCH[..], &OF_BOTH, &OF_A_LINEAR_ONE].concat().contains(name))?;
-        Some((key, model))
+        match model.method() {
+            Method::Interval => None,
+            Method::Linear => {
+                given.find(|name| ![&OF_A_SEARCH[..], &OF_BOTH, &OF_A_LINEAR_ONE].concat().contains(name))
+            }
+            Method::Bayesian | Method::Dropout | Method::Ensemble => given.find(|name| OF_MARGINS.contains(name)),
+        }
     }
 
     /// Whether a state-space model is asked for: nothing else has states.

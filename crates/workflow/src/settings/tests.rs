@@ -184,3 +184,29 @@ fn a_search_takes_its_own_settings_and_no_others() {
         })
     ));
 }
+
+#[test]
+fn limits_of_one_output_leave_those_of_others() {
+    let flags = settings("output_range = { y1 = '0:9' }");
+    let file = settings("output_range = { y1 = '1:2', y2 = '-3:' }");
+    assert_eq!(
+        flags.over(file).output_range,
+        settings("output_range = { y1 = '0:9', y2 = '-3:' }").output_range
+    );
+}
+
+#[test]
+fn settings_that_do_nothing_to_a_model_are_known() {
+    let given = settings("seed = 3\nmargin = 'relu'\nepochs = 7");
+    for (model, expected) in [
+        (ModelKind::Inode, None),
+        (ModelKind::Bnode, Some("margin")),
+        (ModelKind::EnsembleLstm, Some("margin")),
+        (ModelKind::Arx, Some("margin")),
+    ] {
+        assert_eq!(given.without_effect(model), expected, "{model}");
+    }
+    assert_eq!(settings("epochs = 7").without_effect(ModelKind::Bnode), None);
+    assert_eq!(settings("epochs = 7").without_effect(ModelKind::Arx), Some("epochs"));
+    assert_eq!(settings("lags = '1,1,1'").without_effect(ModelKind::Arx), None);
+}

@@ -65,6 +65,11 @@ impl ConfigFile {
         self.data.keys().map(String::as_str).collect()
     }
 
+    /// What it does to samples that a fit is judged by.
+    pub(crate) fn changes_of_samples(&self) -> [Option<&Value>; 2] {
+        ["clip_spikes", "decimate"].map(|key| self.data.get(key))
+    }
+
     /// Takes over what the file says about the data where no flag does.
     pub(super) fn fill(&self, data: &mut DataOptions, prepare: &mut PrepareArgs) -> Result<(), Failure> {
         let wrong = |key: &str, expected: &str| {
@@ -89,11 +94,8 @@ impl ConfigFile {
         if data.output.is_none() {
             data.output = columns("output")?;
         }
-        if let (None, Some(value)) = (&data.experiment, self.data.get("experiment")) {
-            let column = value
-                .as_str()
-                .ok_or_else(|| wrong("experiment", "the name of a column"))?;
-            data.experiment = Some(column.to_owned());
+        if data.experiment.is_none() {
+            data.experiment = self.experiment()?;
         }
         if let (None, Some(value)) = (data.sample_time, self.data.get("sample_time")) {
             let seconds = value
@@ -122,6 +124,18 @@ impl ConfigFile {
             prepare.clip_spikes = Some(text.parse()?);
         }
         Ok(())
+    }
+
+    /// The column that tells experiments apart, if the file has one.
+    pub(crate) fn experiment(&self) -> Result<Option<String>, Failure> {
+        let Some(value) = self.data.get("experiment") else {
+            return Ok(None);
+        };
+        let Some(column) = value.as_str() else {
+            let found = anyhow!("{}: experiment = {value}: expected the name of a column", self.name);
+            return Err(Failure::input(found));
+        };
+        Ok(Some(column.to_owned()))
     }
 
     /// Shares of the parts, if the file has them.

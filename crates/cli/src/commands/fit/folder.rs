@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use intervalid_files::{OwnedFolder, Staged};
+use intervalid_files::{Links, OwnedFolder, Staged, read_file};
 use intervalid_report::folder::{FILES, METRICS, write_fit};
 use serde_json::Value;
 
 use crate::error::Failure;
 use crate::write::{ANOTHER_FOLDER, OutFolder};
+
+/// Numbers of a fit have a thousandth of it.
+const MOST_METRICS_BYTES: u64 = 64 << 20;
 
 /// A folder that a fit may write. Dropped without results, it leaves no folders that were made for them.
 #[derive(Debug)]
@@ -16,6 +19,8 @@ pub(crate) struct FitFolder {
     /// None only while dropping.
     owned: Option<OwnedFolder>,
     out: OutFolder,
+    /// Whether files that no fit wrote may be replaced.
+    force: bool,
 }
 
 impl FitFolder {
@@ -26,10 +31,9 @@ impl FitFolder {
         let folder = Self {
             owned: Some(owned),
             out,
+            force,
         };
-        if !force {
-            folder.refuse_foreign()?;
-        }
+        folder.refuse_foreign(&format!("{ANOTHER_FOLDER}; `fit --force` replaces it"))?;
         Ok(folder)
     }
 
@@ -38,13 +42,15 @@ impl FitFolder {
         self.out.path()
     }
 
-    /// Writes everything at once.
+    /// Writes everything at once. What the user put there or edited while the fit was at work is not replaced.
     pub(super) fn write(&self, files: &[(&'static str, Vec<u8>)]) -> Result<(), Failure> {
+        self.refuse_foreign("move it away or give --force, and run the same command again")?;
         Ok(write_fit(self.owned(), files)?)
     }
 
-    /// Where new files are prepared.
+    /// Where new files are prepared; refuses as [`write`](Self::write) does.
     pub(crate) fn stage(&self) -> Result<Staged<'_>, Failure> {
+        self.refuse_foreign("move it away, and run the same command again")?;
         Ok(self.owned().stage()?)
     }
 
@@ -52,8 +58,11 @@ impl FitFolder {
         self.owned.as_ref().expect("owned until it is dropped")
     }
 
-    /// What somebody else wrote, or edited, is not ours to replace.
-    fn refuse_foreign(&self) -> Result<(), Failure> {
+    /// What somebody else wrote, or edited, is not ours to replace; `hint` says what to do about it.
+    fn refuse_foreign(&self, hint: &str) -> Result<(), Failure> {
+        if self.force {
+            return Ok(());
+        }
         // Version 0.1.0 listed no files; what a fit of it left is known by its numbers.
         if self.owned().manifest()?.is_none() && is_of_a_fit(&self.path().join(METRICS)) {
             return Ok(());
@@ -65,7 +74,7 @@ impl FitFolder {
                     "--out {}: '{name}' in it was not written by a fit, or was changed since, and would be replaced",
                     self.path().display()
                 );
-                Err(Failure::input(found).with_hint(format!("{ANOTHER_FOLDER}; `fit --force` replaces it")))
+                Err(Failure::input(found).with_hint(hint))
             }
         }
     }
@@ -81,10 +90,55 @@ impl Drop for FitFolder {
 
 /// Whether these are the numbers of a fit or a demo.
 fn is_of_a_fit(metrics: &Path) -> bool {
-    let text = std::fs::read(metrics).ok();
+    // What the user's link leads to is read, but no pipe, which would never end.
+    let text = read_file(metrics, Links::Followed, MOST_METRICS_BYTES).ok();
     let value: Option<Value> = text.and_then(|text| serde_json::from_slice(&text).ok());
     value.is_some_and(|value| {
         let has = |key| value.get(key).is_some();
         has("dataset") && has("coverage") && has("out") && (has("train_seconds") || has("models"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use intervalid_report::folder::{CONFIG, REPORT};
+
+    use super::*;
+
+    #[test]
+    fn what_the_user_changes_while_a_fit_is_at_work_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = |text: &str| [(METRICS, text.as_bytes().to_vec()), (CONFIG, Vec::new())];
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).ok();
+        FitFolder::open(folder.path(), false)
+            .and_then(|fit| fit.write(&files("old")))
+            .expect("an empty folder");
+        // One file that is edited, and one that was not there before.
+        for name in [METRICS, REPORT] {
+            let fit = FitFolder::open(folder.path(), false).expect("files of a fit");
+            fs::write(folder.path().join(name), "mine").expect("written");
+            let failure = fit.write(&files("new")).expect_err("it is the user's now");
+            let lines = failure.lines().join("\n");
+            assert!(
+                lines.contains(&format!("'{name}' in it was not written by a fit")),
+                "{lines}"
+            );
+            assert!(fit.stage().is_err());
+            assert_eq!(read(name).as_deref(), Some("mine"));
+            assert_eq!(read(CONFIG).as_deref(), Some(""));
+            drop(fit);
+            FitFolder::open(folder.path(), true)
+                .and_then(|fit| fit.write(&files("old")))
+                .expect("forced");
+            assert_eq!(read(METRICS).as_deref(), Some("old"));
+        }
+        // A fit that writes twice knows its own files.
+        let fit = FitFolder::open(folder.path(), false).expect("files of a fit");
+        for text in ["one", "two"] {
+            fit.write(&files(text)).expect("its own");
+        }
+        assert_eq!(read(METRICS).as_deref(), Some("two"));
+    }
 }

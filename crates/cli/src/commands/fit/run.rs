@@ -1,17 +1,17 @@
 //! The order of events of `fit`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::anyhow;
 use intervalid_data::{Dataset, Split, SplitFractions, display_name};
-use intervalid_model::{Control, FileKind, Model, ModelError, Progress};
+use intervalid_model::{Control, FileKind, Method, Model, ModelError, Progress};
 use intervalid_report::FitReport;
 use intervalid_report::folder::{
     CHECKPOINT, CONFIG, FILES, FitJson, JOURNAL, MODEL_ALL, config_toml, fit_files, repeat_command,
 };
 use intervalid_search::SearchError;
-use intervalid_workflow::{FitOutcome, FitRequest, TrainOptions, Trained, WorkflowError};
+use intervalid_workflow::{FitOutcome, FitRequest, Settings, TrainOptions, Trained, WorkflowError};
 
 use super::config::ConfigFile;
 use super::folder::FitFolder;
@@ -53,13 +53,10 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
         let problem = anyhow::anyhow!("--output-range has two ranges for '{}'", display_name(name));
         return Err(Failure::input(problem).with_hint("give both ends at once, such as level=0:10"));
     }
-    let settings = settings(args).over(file.settings);
+    let flags = settings(args);
+    let settings = flags.clone().over(file.settings);
     let request = FitRequest::new(&settings, record.known_name())?;
-    if let Some((key, model)) = settings.not_for_linear() {
-        output.warning(format_args!(
-            "{key} says how a network is trained: all it does to {model} is to leave out the search and its calibration"
-        ));
-    }
+    warn_of_idle(&flags, &settings, &request, output);
     if args.budget.is_some() && matches!(request, FitRequest::One { .. }) {
         return Err(WorkflowError::BudgetWithoutSearch.into());
     }
@@ -71,6 +68,13 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     output.warnings(&dataset);
     let split = record.split(&dataset).map_err(|error| about(error.into()))?;
     request.check(&dataset, &split).map_err(|error| about(error.into()))?;
+    if args.refit_all {
+        // Its training part is larger, and what fails there should not do so after the first fit.
+        let everything = split_of_everything(&dataset).map_err(about)?;
+        request
+            .check(&dataset, &everything)
+            .map_err(|error| about(error.into()))?;
+    }
     for name in FILES {
         let sources = data.data.iter().chain(&args.test).map(Path::new);
         refuse_replacing("--out", &args.out.join(name), sources)?;
@@ -118,10 +122,11 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     let mut files = fit_files(&report, &args.out)?;
     folder.write(&files)?;
     if args.refit_all {
-        let everything = refit_all(&outcome, &dataset, args, &folder, output)?;
+        let (everything, checkpoint) = refit_all(&outcome, &dataset, args, &folder, output)?;
         files.push((MODEL_ALL, everything.to_bytes()?));
         // Once more, so that all files are of one fit.
         folder.write(&files)?;
+        let _ = std::fs::remove_file(checkpoint);
     }
     // The fit is whole; a leftover would only be taken up to do nothing.
     let _ = std::fs::remove_file(checkpoint);
@@ -134,26 +139,57 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
     summary::fit(&outcome, &args.out, output)
 }
 
-/// One more fit, to everything: what is known of its errors is what the fit before it has shown.
-fn refit_all(
-    judged: &FitOutcome,
-    dataset: &Dataset,
-    args: &FitArgs,
-    folder: &FitFolder,
-    output: &Output,
-) -> Result<Model, Failure> {
-    let request = judged.request.of_kind(judged.model.kind());
-    // As much for choosing the epoch as by default, the rest to train on.
+/// Says which setting does nothing to the model that is fitted. The file of a fit holds all settings: of those that come with a preset, flags alone
+/// are somebody's wish.
+fn warn_of_idle(flags: &Settings, settings: &Settings, request: &FitRequest, output: &Output) {
+    let FitRequest::One { config, .. } = request else {
+        return;
+    };
+    let model = config.model;
+    let flag = flags.without_effect(model).map(|key| match key {
+        "learning_rate" => "--lr".to_owned(),
+        key => format!("--{}", key.replace('_', "-")),
+    });
+    if let Some((key, model)) = settings.not_for_linear() {
+        let key = flag.unwrap_or_else(|| key.to_owned());
+        output.warning(format_args!(
+            "{key} says how a network is trained: all it does to {model} is to leave out the search and its calibration"
+        ));
+    } else if let Some(flag) = flag {
+        let what = match model.method() {
+            Method::Linear => "a network",
+            _ => "an interval network",
+        };
+        output.warning(format_args!(
+            "{flag} says how {what} is trained: it does nothing to {model}"
+        ));
+    }
+}
+
+/// Parts of a fit to everything: as much for choosing the epoch as by default, the rest to train on.
+fn split_of_everything(dataset: &Dataset) -> Result<Split, Failure> {
     let SplitFractions { validation, .. } = SplitFractions::default();
     let fractions = SplitFractions {
         train: 1.0 - validation,
         validation,
         test: 0.0,
     };
-    let split = Split::new(dataset, fractions)?;
+    Ok(Split::new(dataset, fractions)?)
+}
+
+/// One more fit, to everything: what is known of its errors is what the fit before it has shown. With the model, the checkpoint that is of
+/// use until the model is written.
+fn refit_all(
+    judged: &FitOutcome,
+    dataset: &Dataset,
+    args: &FitArgs,
+    folder: &FitFolder,
+    output: &Output,
+) -> Result<(Model, PathBuf), Failure> {
+    let request = judged.request.of_kind(judged.model.kind());
+    let split = split_of_everything(dataset)?;
     let checkpoint = folder.path().join(kept_in(&request, CHECKPOINT_ALL));
     let trained = train(&request, dataset, &split, &checkpoint, args, output)?;
-    let _ = std::fs::remove_file(checkpoint);
     output.story(format_args!(
         "Fitted once more to all {}: {} is for use; no data are left to judge it by.\n",
         count(dataset.samples(), "sample"),
@@ -172,7 +208,7 @@ fn refit_all(
             "{MODEL_ALL} is another model than the one that was judged: {new}, not {old}"
         ));
     }
-    Ok(trained.model)
+    Ok((trained.model, checkpoint))
 }
 
 fn print_config(text: &str, output: &Output) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use super::follow::Growing;
 use super::state_file::Memory;
 use crate::args::{GlobalArgs, MonitorArgs, PartName};
 use crate::commands::load::{FAR_INPUTS, Simulation, model, model_file, simulate_settled};
+use crate::commands::seen::{WHOLE, warn_of_split};
 use crate::error::Failure;
 use crate::format::{count, percent, significant, table};
 use crate::interrupt;
@@ -59,6 +60,8 @@ pub(crate) fn run(args: &MonitorArgs, global: &GlobalArgs, output: &Output) -> R
     }
     let growing = args.follow.then(|| Growing::new(&args.data.data)).transpose()?;
     let model = model(&args.model, output)?;
+    // Once, however often a file that grows is read.
+    warn_of_split(&args.data.options, WHOLE, output);
     let page = args
         .out
         .as_deref()

@@ -1,5 +1,6 @@
 //! What `monitor` remembers between calls.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use intervalid_data::Dataset;
@@ -12,8 +13,6 @@ use crate::state::StateFile;
 
 /// Grows with every change that an older reader would get wrong.
 const FORMAT: u64 = 1;
-/// Recordings that are remembered; the oldest are forgotten.
-const MOST_RECORDINGS: usize = 1000;
 
 /// The file's content.
 #[derive(Serialize, Deserialize)]
@@ -64,14 +63,22 @@ impl Memory {
 
     /// Samples at the start of an experiment that were counted before.
     pub(super) fn counted(&self, dataset: &Dataset, experiment: usize) -> usize {
-        let lengths: Vec<usize> = self.recordings.iter().map(|recording| recording.samples).collect();
+        // Many recordings have few lengths.
+        let lengths: BTreeSet<usize> = self.recordings.iter().map(|recording| recording.samples).collect();
+        let lengths: Vec<usize> = lengths.into_iter().collect();
         let found = start_hashes(dataset, experiment, &lengths);
-        let known = self.recordings.iter().zip(found);
-        let known = known.filter(|(recording, found)| found.as_ref() == Some(&recording.hash));
-        known.map(|(recording, _)| recording.samples).max().unwrap_or(0)
+        let found: HashMap<usize, String> = lengths
+            .into_iter()
+            .zip(found)
+            .filter_map(|(length, hash)| Some((length, hash?)))
+            .collect();
+        let known = self.recordings.iter();
+        let known = known.filter(|recording| found.get(&recording.samples) == Some(&recording.hash));
+        known.map(|recording| recording.samples).max().unwrap_or(0)
     }
 
-    /// Notes that an experiment has been counted to its end, `before` samples of it earlier.
+    /// Notes that an experiment has been counted to its end, `before` samples of it earlier. None is forgotten: it would be counted again
+    /// when it comes again. How long the list may grow, [`StateFile`] decides.
     pub(super) fn note(&mut self, dataset: &Dataset, experiment: usize, before: usize) {
         let samples = dataset.experiments()[experiment].len();
         if samples == before {
@@ -87,8 +94,6 @@ impl Memory {
             samples,
             hash: whole.unwrap_or_default(),
         });
-        let over = self.recordings.len().saturating_sub(MOST_RECORDINGS);
-        self.recordings.drain(..over);
     }
 
     /// Writes the file, in one step.

@@ -1,5 +1,7 @@
 //! The scale of a band from recordings that were made after the fit.
 
+use std::ops::Range;
+
 use intervalid_data::{Dataset, Part};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +43,7 @@ pub struct Recalibrated {
     pub after: BandQuality,
 }
 
-/// Blocks that new recordings are cut into, an even number.
+/// Most blocks that new recordings are cut into, an even number.
 const BLOCKS: usize = 6;
 /// Misses that the independent samples must lead to expect, or the quantile is a guess.
 const LEAST_MISSES: f64 = 3.0;
@@ -51,8 +53,8 @@ const SHORTEST: usize = 10;
 impl Model {
     /// The same model with its band scaled by the errors of free runs over new recordings; networks and point predictions stay.
     ///
-    /// **Method.** Errors are taken in units of the band before its scale, as in [`calibrate`], over six stretches of the new recordings,
-    /// which gives each side its scale s_new. The scale becomes s_new^w · s_old^(1-w) with w = `new_weight`: 1 forgets what the fit knew,
+    /// **Method.** Errors are taken in units of the band before its scale, as in [`calibrate`], over at most six equal stretches of the
+    /// new recordings, which gives each side its scale s_new. The scale becomes s_new^w · s_old^(1-w) with w = `new_weight`: 1 forgets what the fit knew,
     /// which is right where the plant has changed.
     ///
     /// # Errors
@@ -246,28 +248,43 @@ fn other_levels(found: &Calibration, mixed: &[Scaling]) -> Vec<LevelScaling> {
     found.levels.iter().map(of).collect()
 }
 
-/// Scored samples of every output in stretches of about equal length, in the order of time.
+/// Scored samples of every output in stretches, in the order of time.
 fn stretches(dataset: &Dataset, bands: &[Band], outputs: usize) -> Result<Vec<Vec<BlockScores>>> {
     let mut found = Vec::new();
     for output in 0..outputs {
-        let runs = align(dataset, bands, output)?;
-        let total: usize = runs.iter().map(|run| run.target.len()).sum();
-        let length = total.div_ceil(BLOCKS).max(SHORTEST);
-        let mut blocks = vec![BlockScores::default()];
-        for run in runs {
-            for k in 0..run.target.len() {
-                if blocks.last().is_some_and(|block| block.error.len() >= length) {
-                    blocks.push(BlockScores::default());
-                }
-                if let Some(block) = blocks.last_mut() {
-                    block.error.push(run.target[k] - run.centre[k]);
-                    block.below.push(run.centre[k] - run.lower[k]);
-                    block.above.push(run.upper[k] - run.centre[k]);
-                }
-            }
-        }
-        blocks.retain(|block| !block.error.is_empty());
-        found.push(blocks);
+        let scores = BlockScores::of(&align(dataset, bands, output)?);
+        let block = |samples: Range<usize>| BlockScores {
+            error: scores.error[samples.clone()].to_vec(),
+            below: scores.below[samples.clone()].to_vec(),
+            above: scores.above[samples].to_vec(),
+        };
+        found.push(ranges(scores.error.len()).map(block).collect());
     }
     Ok(found)
+}
+
+/// So many samples in at most six stretches that differ in length by one at most: a short one would count as much as the others.
+fn ranges(total: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = (total / SHORTEST).clamp(1, BLOCKS);
+    (0..count).map(move |index| index * total / count..(index + 1) * total / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_stretch_is_much_shorter_than_the_others() {
+        for total in 20..=200 {
+            let found: Vec<Range<usize>> = ranges(total).collect();
+            assert!((2..=BLOCKS).contains(&found.len()), "{total}: {found:?}");
+            assert_eq!((found[0].start, found[found.len() - 1].end), (0, total));
+            assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start), "{found:?}");
+            let lengths = || found.iter().map(ExactSizeIterator::len);
+            let (least, most) = (lengths().min().unwrap(), lengths().max().unwrap());
+            assert!(least >= SHORTEST && most - least <= 1, "{total}: {found:?}");
+        }
+        // Too few for two are one, which is refused.
+        assert!([0, 9, 19].iter().all(|total| ranges(*total).count() == 1));
+    }
 }

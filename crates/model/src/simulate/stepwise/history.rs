@@ -9,7 +9,7 @@ use crate::simulate::range::check_range;
 
 /// The samples before the first step, in physical units and in order of time: all channels of the oldest sample, then all
 /// of the next. Inputs and outputs both end at the sample just before the first step; older samples than
-/// [`HistoryNeeds`] tells are ignored.
+/// [`HistoryNeeds`] tells are ignored, but for the few outputs that a monitored simulation looks back to.
 ///
 /// Where there are fewer inputs than the model's lags reach back to, the missing ones are taken at the training mean, as
 /// at the beginning of a record.

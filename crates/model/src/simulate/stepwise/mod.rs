@@ -9,6 +9,7 @@ mod simulator;
 mod state;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 pub use history::{History, HistoryNeeds};
 pub use simulator::{Prediction, Simulator};

@@ -3,6 +3,7 @@
 use super::engine::Engine;
 use super::history::{History, HistoryNeeds, finite, in_range};
 use super::state::{OnlineState, SimulatorState};
+use super::watched::Watched;
 use crate::band::calibration::OnlineBand;
 use crate::band::monitor::{Monitor, MonitorConfig, MonitorSample};
 use crate::error::{ModelError, Result};
@@ -45,6 +46,8 @@ pub struct Simulator {
     coverage: f64,
     needs: HistoryNeeds,
     warmup: usize,
+    /// Whether the warm-up is history, which is no part of the run.
+    is_history: bool,
     engine: Engine,
     online: Vec<OnlineBand>,
     /// Steps since the start; none before it.
@@ -59,6 +62,8 @@ pub struct Simulator {
     diverged: bool,
     /// Watches over the model, if asked to.
     monitor: Option<Monitor>,
+    /// Tells the monitor which samples lie outside the region of the training data, where the model knows it.
+    watched: Option<Watched>,
     /// `[lower, y, upper]` of every output.
     bounds: Vec<[f64; 3]>,
     y: Vec<f64>,
@@ -102,6 +107,7 @@ impl Simulator {
             coverage: config.coverage,
             needs: HistoryNeeds::new(config.lags, config.initial),
             warmup: config.initial.unscored(),
+            is_history: config.initial.looks_back() > 0,
             online: (0..outputs)
                 .map(|output| interface.online_band(output, config.coverage))
                 .collect(),
@@ -113,6 +119,7 @@ impl Simulator {
             awaits_correction: false,
             diverged: false,
             monitor: None,
+            watched: None,
             bounds: vec![[0.0; 3]; outputs],
             y: zeros.clone(),
             lower: zeros.clone(),
@@ -131,6 +138,7 @@ impl Simulator {
     pub fn monitored(model: &Model, config: MonitorConfig) -> Result<Self> {
         Ok(Self {
             monitor: Some(Monitor::new(model, config)?),
+            watched: Watched::new(model.interface()),
             ..Self::new(model)?
         })
     }
@@ -174,6 +182,7 @@ impl Simulator {
     pub fn reset(&mut self, history: History<'_>) -> Result<()> {
         let ModelInterface { inputs, outputs, .. } = &self.interface;
         let (nu, ny) = (inputs.len(), outputs.len());
+        let given = history;
         let history = history.checked(self.needs, &self.interface)?;
         self.engine.clear();
         for (output, online) in self.online.iter_mut().enumerate() {
@@ -187,6 +196,7 @@ impl Simulator {
         // The outputs at the end of the history are those of the warm-up.
         let (known, forced) = history.outputs.split_at(history.outputs.len() - self.warmup * ny);
         let (before, during) = history.inputs.split_at(history.inputs.len() - self.warmup * nu);
+        self.start_watching(before, &given.outputs[..given.outputs.len() - self.warmup * ny]);
         before
             .chunks_exact(nu.max(1))
             .for_each(|sample| self.engine.push_inputs(&self.interface, sample));
@@ -201,8 +211,37 @@ impl Simulator {
                 return Err(ModelError::RunDiverged { step: 0 });
             }
             self.engine.push_measured(&self.interface, measured, true);
+            self.watch_warmup(&during[step * nu..(step + 1) * nu], measured);
         }
         Ok(())
+    }
+
+    /// What the region of the training data looks back to at the first step: it may be more than the model needs.
+    fn start_watching(&mut self, inputs: &[f64], outputs: &[f64]) {
+        let (nu, ny) = (self.interface.inputs.len(), self.interface.outputs.len());
+        // A state of an earlier version may have taken it away.
+        self.watched = self.monitor.as_ref().and_then(|_| Watched::new(&self.interface));
+        let Some(watched) = &mut self.watched else { return };
+        for sample in inputs.chunks_exact(nu.max(1)) {
+            watched.push_inputs(&self.interface, sample);
+        }
+        // Those that the model does not need have not been checked.
+        let known = outputs.rchunks_exact(ny).take(watched.lags());
+        let known = known.take_while(|sample| sample.iter().all(|y| y.is_finite())).count();
+        for sample in outputs[outputs.len() - known * ny..].chunks_exact(ny) {
+            watched.push_outputs(&self.interface, sample, false);
+        }
+    }
+
+    /// A sample of the warm-up: history is what was measured, other warm-ups are part of the run.
+    fn watch_warmup(&mut self, inputs: &[f64], measured: &[f64]) {
+        let is_history = self.is_history;
+        let Some(watched) = &mut self.watched else { return };
+        watched.push_inputs(&self.interface, inputs);
+        for (output, &[_, y, _]) in self.bounds.iter().enumerate() {
+            self.y[output] = self.interface.output_range(output).clipped(y);
+        }
+        watched.push_outputs(&self.interface, if is_history { measured } else { &self.y }, false);
     }
 
     /// Predicts the next sample from its inputs, one number per channel in its unit.
@@ -260,6 +299,11 @@ impl Simulator {
             self.online_lower[output] = online_lower;
             self.online_upper[output] = online_upper;
         }
+        if let Some(watched) = &mut self.watched {
+            watched.push_inputs(&self.interface, inputs);
+            watched.look();
+            watched.push_outputs(&self.interface, &self.y, false);
+        }
         self.awaits_measurement = true;
         self.knows_prediction = true;
         self.awaits_correction = true;
@@ -300,7 +344,7 @@ impl Simulator {
                 lower: &self.lower,
                 upper: &self.upper,
                 measured,
-                extrapolated: None,
+                extrapolated: self.watched.as_ref().map(Watched::is_outside),
             })?;
         }
         self.awaits_measurement = false;
@@ -330,6 +374,9 @@ impl Simulator {
         self.awaits_correction = false;
         self.since_correction = Some(0);
         self.engine.push_measured(&self.interface, measured, true);
+        if let Some(watched) = &mut self.watched {
+            watched.push_outputs(&self.interface, measured, true);
+        }
         Ok(())
     }
 
@@ -350,6 +397,7 @@ impl Simulator {
             inputs,
             members,
             monitor: self.monitor.as_ref().map(|monitor| monitor.state().clone()),
+            watched: self.watched.as_ref().map(Watched::save),
             online: self
                 .online
                 .iter()
@@ -380,6 +428,14 @@ impl Simulator {
         let fits = self.engine.fits(&state.inputs, &state.members)
             && state.online.len() == outputs
             && state.predicted.as_ref().is_none_or(in_order);
+        // Without what it remembers, it is not known where the next samples lie.
+        let mut watched = None;
+        if let Some(state) = &state.watched {
+            let start = self.monitor.as_ref().and_then(|_| Watched::new(&self.interface));
+            let mut start = start.filter(|start| start.fits(state)).ok_or_else(damaged)?;
+            start.restore(state);
+            watched = Some(start);
+        }
         if !(fits && state.is_finite()) {
             return Err(damaged());
         }
@@ -404,6 +460,7 @@ impl Simulator {
             }
         }
         self.online = online;
+        self.watched = watched;
         self.engine.restore(&state.inputs, &state.members);
         self.steps = state.steps;
         self.awaits_measurement = state.awaits_measurement;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::watched::WatchedState;
 use crate::band::monitor::{MonitorConfig, MonitorState};
 
 /// All that a [`Simulator`](crate::Simulator) remembers between two steps, with the fingerprint of its model.
@@ -34,6 +35,9 @@ pub struct SimulatorState {
     /// `[lower, y, upper]` of every output at the last step, which the monitor compares its measurement with. Earlier versions left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) predicted: Option<Vec<[f64; 3]>>,
+    /// What the monitor's look at the region of the training data remembers. Earlier versions did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) watched: Option<WatchedState>,
 }
 
 /// One network.

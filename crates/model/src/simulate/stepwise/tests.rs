@@ -5,6 +5,7 @@ use intervalid_data::{ArxModel, Dataset, InitialState, Normaliser, Part, Segment
 use super::{History, HistoryNeeds, Simulator, SimulatorState};
 use crate::band::calibration::{Calibration, Scaling};
 use crate::band::limits::OutputRange;
+use crate::band::monitor::{Monitor, MonitorConfig, MonitorSample};
 use crate::band::prediction::Band;
 use crate::config::FitConfig;
 use crate::error::ModelError;
@@ -537,4 +538,56 @@ fn a_bound_that_overflows_ends_the_band_and_never_has_no_width() {
         .unwrap();
     let (u, _) = rows(&dataset, band.first, band.first + 1);
     assert!(matches!(simulator.step(&u), Err(ModelError::RunDiverged { step: 1 })));
+}
+
+#[test]
+fn the_monitor_of_a_simulation_sees_what_whole_records_extrapolate() {
+    let mut seen = [0_usize; 2];
+    for recipe in recipes(0.1) {
+        let (dataset, whole) = recipe.dataset(400);
+        for model in [Model::from(recipe.model::<f64>()), ensemble(&recipe)] {
+            let model = model.with_region(&dataset, &segment(0, 150)).unwrap();
+            let band = model.simulate(&dataset, &whole).unwrap().remove(0);
+            let flags = model
+                .extrapolated(&dataset, std::slice::from_ref(&band))
+                .unwrap()
+                .unwrap()
+                .remove(0);
+            let mut expected = Monitor::new(&model, MonitorConfig::default()).unwrap();
+            let mut simulator = Simulator::monitored(&model, MonitorConfig::default()).unwrap();
+            let (first, inputs, outputs) = history(&dataset, &band);
+            let past = History {
+                inputs: &inputs,
+                outputs: &outputs,
+            };
+            simulator.reset(past).unwrap();
+            for step in band.warmup..band.len() {
+                let (u, measured) = rows(&dataset, first + step - band.warmup, first + step - band.warmup + 1);
+                simulator.step(&u).unwrap();
+                if step % 50 == 0 {
+                    let text = serde_json::to_string(&simulator.state()).unwrap();
+                    simulator = Simulator::monitored(&model, MonitorConfig::default()).unwrap();
+                    simulator.restore(&serde_json::from_str(&text).unwrap()).unwrap();
+                }
+                simulator.observe(&measured).unwrap();
+                let at = |columns: &[Vec<f64>]| columns.iter().map(|column| column[step]).collect::<Vec<f64>>();
+                expected
+                    .observe(MonitorSample {
+                        predicted: &at(&band.centre),
+                        lower: &at(&band.lower),
+                        upper: &at(&band.upper),
+                        measured: &measured,
+                        extrapolated: Some(flags[step]),
+                    })
+                    .unwrap();
+                seen[usize::from(flags[step])] += 1;
+                assert_eq!(
+                    simulator.monitor().unwrap().state(),
+                    expected.state(),
+                    "{recipe:?} step {step}"
+                );
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
