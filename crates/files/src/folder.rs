@@ -18,7 +18,8 @@ use crate::manifest::{MANIFEST, Manifest, is_plain};
 use crate::read::{Links, open_file, read_file};
 use crate::whole::{replace_as, replace_file, sweep, sync_folder};
 
-const LOCK: &str = ".intervalid-folder-lock";
+/// The file in an owned folder that its owner keeps locked; it goes where the folder is moved to.
+pub const FOLDER_LOCK: &str = ".intervalid-folder-lock";
 const STAGED: &str = ".intervalid-folder-new";
 const SWITCH: &str = ".intervalid-folder-switch";
 const PLAN: &str = ".plan.json";
@@ -50,7 +51,7 @@ impl OwnedFolder {
     /// # Errors
     /// If another process has it, or it cannot be written.
     pub fn take(path: &Path) -> Result<Self> {
-        let lock = LockedFile::take(path.join(LOCK)).map_err(FolderError::io("written", path))?;
+        let lock = LockedFile::take(path.join(FOLDER_LOCK)).map_err(FolderError::io("written", path))?;
         let lock = lock.ok_or_else(|| FolderError::Locked {
             folder: path.to_owned(),
         })?;
@@ -275,7 +276,7 @@ pub fn settle(folder: &Path, names: &[&str]) -> Result<()> {
 
 /// Whether some process writes into it now.
 fn is_owned(folder: &Path) -> bool {
-    open_file(&folder.join(LOCK), Links::Refused).is_ok_and(|file| file.try_lock().is_err())
+    open_file(&folder.join(FOLDER_LOCK), Links::Refused).is_ok_and(|file| file.try_lock().is_err())
 }
 
 /// Does what is left to do of a switch that was decided. Its caller owns the folder.

@@ -17,7 +17,7 @@ mod read;
 mod whole;
 
 pub use error::{FolderError, Result};
-pub use folder::{OwnedFolder, Staged, settle};
+pub use folder::{FOLDER_LOCK, OwnedFolder, Staged, settle};
 pub use lock::{LockedFile, Sharing, lock_file};
 pub use manifest::{MANIFEST, Manifest};
 pub use read::{Links, open_file, open_own, read_file};

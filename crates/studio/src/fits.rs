@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use intervalid_files::{Sharing, lock_file, settle};
+use intervalid_files::{FOLDER_LOCK, Sharing, lock_file, settle};
 use intervalid_model::{Metrics, Model};
 use intervalid_report::folder::{METRICS, MODEL, READ, REPORT};
 use intervalid_workflow::FitMetrics;
@@ -15,10 +15,6 @@ use crate::app::App;
 use crate::cache::stamp;
 use crate::remarks::{Place, Remark};
 use crate::workspace::check_name;
-
-/// The lock that `OwnedFolder` takes. Unlike that, it is not removed by the name that its folder had, where somebody else may have
-/// made another meanwhile.
-const FOLDER_LOCK: &str = ".intervalid-folder-lock";
 
 /// A row of the table, with what was remarked on it.
 #[derive(Debug, Serialize)]
@@ -273,7 +269,8 @@ impl App {
     }
 }
 
-/// Keeps others from writing into the folder of a fit, until it is dropped; refused while somebody does.
+/// Keeps others from writing into the folder of a fit, until it is dropped; refused while somebody does. Unlike an `OwnedFolder`, it does not
+/// remove the lock by the name that the folder had, where somebody else may have made another meanwhile.
 fn alone(name: &str, folder: &Path) -> ApiResult<File> {
     let lock = lock_file(&folder.join(FOLDER_LOCK), Sharing::Alone);
     let lock = lock.map_err(|error| ApiError::io(&format!("'{name}' cannot be locked"), &error))?;

@@ -135,7 +135,7 @@ fn what_was_not_decided_is_cleared_away() {
     fs::create_dir(folder.path().join(STAGED)).unwrap();
     fs::write(folder.path().join(STAGED).join("a"), "2").unwrap();
     fs::write(folder.path().join(".intervalid-Ab3dE9"), "half").unwrap();
-    fs::write(folder.path().join(LOCK), "").unwrap();
+    fs::write(folder.path().join(FOLDER_LOCK), "").unwrap();
     drop(OwnedFolder::take(folder.path()).unwrap());
     assert_eq!(content(folder.path()), pairs(&[("a", "1")]));
     // Files that were staged and never switched go as well.

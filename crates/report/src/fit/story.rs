@@ -193,7 +193,7 @@ fn result(part: &str, evaluation: &Evaluation, target: CoverageTarget, independe
     let width = metrics.pinaw.map_or_else(String::new, |pinaw| {
         format!(" On average the band is {} of the output's range wide.", percent(pinaw))
     });
-    let least = judged.output.map_or("", |_| ", of which the fewest do");
+    let least = judged.output.map_or("", |_| ", the output with the fewest");
     format!(
         "On the {part} part {error}{}{uncertainty} of {} samples lie {}{least} ({}).{width}",
         measured.shown(),
@@ -407,7 +407,7 @@ mod tests {
         let told = |together| result("test", &evaluation, target(together), None);
         assert_eq!(
             told(false),
-            "On the test part 93.0 % of 200 samples lie inside the band of 'level', of which the fewest do (target 90 %, reached)."
+            "On the test part 93.0 % of 200 samples lie inside the band of 'level', the output with the fewest (target 90 %, reached)."
         );
         assert_eq!(
             told(true),
@@ -446,7 +446,7 @@ mod tests {
         let target = CoverageTarget::of_each(0.9);
         assert_eq!(
             result("test", &evaluation, target, None),
-            "On the test part 82.0 % of 300 samples lie inside the band of 'flow', of which the fewest do (target 90 %, missed)."
+            "On the test part 82.0 % of 300 samples lie inside the band of 'flow', the output with the fewest (target 90 %, missed)."
         );
         let doubted = doubts("test", &against(target, &evaluation), target, None);
         assert!(
