@@ -141,6 +141,24 @@ impl LinearSystem {
         let gain = &self.c * inverse + &self.d;
         gain.iter().all(|value| value.is_finite()).then_some(gain)
     }
+
+    /// What the answer to a step still lacks of its rest after `samples` samples, C·(I - A)⁻¹·Aᵏ·B with k = `samples` - 1; none where a
+    /// pole at one leaves no rest.
+    pub(crate) fn lacking(&self, samples: usize) -> Option<DMatrix<f64>> {
+        let count = self.a.nrows();
+        let mut state = self.b.clone();
+        // By squares: A, A², A⁴, …
+        let (mut power, mut left) = (self.a.clone(), samples.saturating_sub(1));
+        while left > 0 {
+            if left % 2 == 1 {
+                state = &power * state;
+            }
+            left /= 2;
+            power = &power * &power;
+        }
+        let lacking = (DMatrix::identity(count, count) - &self.a).lu().solve(&state)?;
+        Some(&self.c * lacking)
+    }
 }
 
 /// Repeated eigenvalues in the origin come out as a small ring around it.

@@ -225,6 +225,27 @@ impl Linearisation {
         self.sample_time.unwrap_or(1.0)
     }
 
+    /// Past inputs that the model remembers.
+    pub(crate) fn remembered(&self) -> usize {
+        let taps = self.systems.iter().map(|system| system.b.len());
+        taps.max().map_or(0, |taps| taps - 1)
+    }
+
+    /// Whether the answer to a step lacks no more than a share of its rest after so many samples, `[(output, input)]`.
+    pub(crate) fn comes_to_rest(&self, samples: usize, share: f64) -> DMatrix<bool> {
+        // Member by member: that of all of them has many times the states.
+        let of_member = |member: &MemberSystem| LinearSystem::mean(std::slice::from_ref(member)).lacking(samples);
+        let lacking: Option<Vec<DMatrix<f64>>> = self.systems.iter().map(of_member).collect();
+        let lacking = lacking.map(|members| members.iter().sum::<DMatrix<f64>>() / self.systems.len() as f64);
+        let (outputs, inputs) = (self.outputs.len(), self.inputs.len());
+        DMatrix::from_fn(outputs, inputs, |output, input| {
+            let gain = self.channels[output * inputs + input].gain;
+            let lacking = lacking.as_ref().map(|lacking| lacking[(output, input)]);
+            gain.zip(lacking)
+                .is_some_and(|(gain, lacking)| lacking.abs() <= share * gain.abs())
+        })
+    }
+
     /// What the reader should know before using it, in words.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {

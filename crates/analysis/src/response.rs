@@ -10,7 +10,8 @@ use crate::step_map::StepMap;
 
 /// Sizes of steps in standard deviations of the input.
 const AMPLITUDES: [f64; 4] = [-1.0, 0.5, 1.0, 2.0];
-/// The answer is shown for so many of the slowest time constants.
+/// The answer is shown for so many of the slowest time constants, and for twice as many where that is too short for it to come to rest:
+/// several poles in one place take longer than one.
 const TIME_CONSTANTS: f64 = 6.0;
 const SHORTEST: usize = 30;
 /// No step is run for longer, so that large models answer in seconds.
@@ -19,9 +20,7 @@ pub(crate) const LONGEST: usize = 20_000;
 const KEPT: usize = 2000;
 /// Where no pole decays.
 const WITHOUT_POLES: usize = 200;
-/// After so many of the slowest time constants an answer has come to within 2 % of its rest.
-const AT_REST: f64 = 4.0;
-/// Part of the change within which an answer has settled.
+/// Part of the change within which an answer has settled, and come to rest.
 const SETTLED: f64 = 0.02;
 
 /// What the outputs do after a change of one input.
@@ -63,8 +62,11 @@ pub struct OutputResponse {
     pub upper: Vec<f64>,
     /// Least and greatest of the members; none of a single one.
     pub members: Option<[Vec<f64>; 2]>,
-    /// What a step does to it; none where it does nothing, or where a run is too short for the slowest pole to come to rest.
+    /// What a step does to it; none where it does nothing, or where it does not come to rest within the run.
     pub figures: Option<StepFigures>,
+    /// A step after which it does not come to rest within the run.
+    #[serde(skip)]
+    pub(crate) still_moves: bool,
 }
 
 /// A step's answer in numbers. Times are those of [`Responses`]; none where the answer does not get that far.
@@ -109,7 +111,7 @@ impl Responses {
             });
         }
         let length = length(linear);
-        let comes_to_rest = comes_to_rest(linear);
+        let comes_to_rest = linear.comes_to_rest(length, SETTLED);
         let kept = kept(length);
         let scales = map.output_scales();
         let (start, before) = at_rest(model, point, &scales)?;
@@ -127,6 +129,7 @@ impl Responses {
                     upper: Vec::with_capacity(length),
                     members: None,
                     figures: None,
+                    still_moves: false,
                 })
                 .collect();
             let mut normalised = Vec::new();
@@ -150,9 +153,11 @@ impl Responses {
                     output.members = Some(spread(&runs, index, |value| scales[index].to_physical(value)));
                 }
             }
-            for output in &mut outputs {
-                if lasts >= length && comes_to_rest {
-                    output.figures = figures(output, amplitude, linear.step());
+            for (index, output) in outputs.iter_mut().enumerate() {
+                if lasts >= length && is_moved(output) {
+                    let found = figures(output, amplitude, linear.step());
+                    output.figures = found.filter(|_| comes_to_rest[(index, input)]);
+                    output.still_moves = output.figures.is_none();
                 }
                 output.keep(&kept);
             }
@@ -187,29 +192,21 @@ impl OutputResponse {
     }
 }
 
-/// The slowest time constant of a stable model in samples, and the longest delay.
-fn slowest(linear: &Linearisation) -> (f64, usize) {
-    let slowest = linear
-        .poles
-        .iter()
-        .filter_map(|pole| pole.time_constant)
-        .fold(0.0, f64::max);
-    let delay = linear.channels.iter().map(|channel| channel.delay).max().unwrap_or(0);
-    (slowest / linear.step(), delay)
-}
-
 fn length(linear: &Linearisation) -> usize {
-    let (slowest, delay) = slowest(linear);
-    match slowest > 0.0 && linear.is_stable {
-        true => ((TIME_CONSTANTS * slowest) as usize + 2 * delay).clamp(SHORTEST, LONGEST),
-        false => WITHOUT_POLES,
+    let poles = linear.poles.iter().filter_map(|pole| pole.time_constant);
+    let slowest = poles.fold(0.0, f64::max) / linear.step();
+    let delay = linear.channels.iter().map(|channel| channel.delay).max().unwrap_or(0);
+    // Inputs that are remembered go on answering without any pole.
+    let remembered = delay.max(linear.remembered());
+    if !linear.is_stable || slowest <= 0.0 {
+        return WITHOUT_POLES.max(2 * remembered).min(LONGEST);
     }
-}
-
-/// Whether a run lasts until the slowest pole has nothing more to say.
-pub(crate) fn comes_to_rest(linear: &Linearisation) -> bool {
-    let (slowest, delay) = slowest(linear);
-    linear.is_stable && length(linear) as f64 >= AT_REST * slowest + delay as f64
+    let lasting = |constants: f64| ((constants * slowest) as usize + 2 * remembered).clamp(SHORTEST, LONGEST);
+    let usual = lasting(TIME_CONSTANTS);
+    match linear.comes_to_rest(usual, SETTLED).iter().all(|rests| *rests) {
+        true => usual,
+        false => lasting(2.0 * TIME_CONSTANTS),
+    }
 }
 
 /// Which samples of a run are kept, the last among them.
@@ -242,31 +239,37 @@ fn rounded(value: f64) -> f64 {
     (value / unit).round() * unit
 }
 
+/// How far an output gets from where it stood.
+fn largest(response: &OutputResponse) -> f64 {
+    let moves = response.y.iter().map(|y| (y - response.rest).abs());
+    moves.fold(0.0, f64::max)
+}
+
+/// An input that does not reach an output leaves rounding errors, and one that is only differentiated leaves no change.
+fn is_moved(response: &OutputResponse) -> bool {
+    let largest = largest(response);
+    let change = response.y.last().map_or(0.0, |end| end - response.rest);
+    largest > 1e-9 * (1.0 + response.rest.abs()) && change.abs() >= 1e-3 * largest
+}
+
+/// None of an answer that still moves.
 fn figures(response: &OutputResponse, amplitude: f64, step: f64) -> Option<StepFigures> {
-    let end = *response.y.last()?;
-    let change = end - response.rest;
-    // An input that does not reach an output leaves rounding errors.
-    let largest = response
-        .y
-        .iter()
-        .fold(0.0, |most: f64, y| most.max((y - response.rest).abs()));
-    if largest <= 1e-9 * (1.0 + response.rest.abs()) || change.abs() < 1e-3 * largest {
-        return None;
-    }
+    let change = response.y.last()? - response.rest;
     let share = |y: &f64| (y - response.rest) / change;
     let first = |level: f64| response.y.iter().position(|y| share(y) >= level);
     let last_outside = response.y.iter().rposition(|y| (share(y) - 1.0).abs() > SETTLED);
     // At the very end an answer that still moves looks settled.
     let settled = last_outside.map_or(0, |index| index + 1);
-    let is_settled = settled + response.y.len() / 10 < response.y.len();
+    if settled + response.y.len() / 10 >= response.y.len() {
+        return None;
+    }
     let most = response.y.iter().map(share).fold(1.0, f64::max);
     Some(StepFigures {
         gain: change / amplitude,
         rise_time: first(0.9)
             .zip(first(0.1))
-            .filter(|_| is_settled)
             .map(|(end, start)| (end - start) as f64 * step),
-        settling_time: is_settled.then_some(settled as f64 * step),
+        settling_time: Some(settled as f64 * step),
         overshoot: 100.0 * (most - 1.0),
     })
 }

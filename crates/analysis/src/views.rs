@@ -9,7 +9,7 @@ use crate::frequency::FrequencyResponse;
 use crate::linearise::Linearisation;
 use crate::next_recording::{NextRecording, next_recording};
 use crate::residuals::{AheadFit, Residuals, fits_ahead, residuals};
-use crate::response::{LONGEST, Responses, comes_to_rest};
+use crate::response::Responses;
 use crate::static_curve::StaticCurve;
 use crate::width::{WidthShares, width_shares};
 
@@ -79,11 +79,7 @@ impl Views {
                 false => {}
             }
         }
-        if !responses.is_empty() && !comes_to_rest(&linear) {
-            notes.push(format!(
-                "Steps have no gain, times or overshoot: the slowest pole takes longer to come to rest than the {LONGEST} samples of a run."
-            ));
-        }
+        notes.extend(still_moving(&responses));
         let (mut errors, mut ahead, mut widths, mut next) = (Vec::new(), Vec::new(), Vec::new(), None);
         if let Some(Run { dataset, part, bands }) = run {
             errors = residuals(model, dataset, bands)?;
@@ -103,4 +99,24 @@ impl Views {
             notes,
         })
     }
+}
+
+/// Says which steps have no figures since a run ends before their answers do.
+fn still_moving(responses: &[Responses]) -> Option<String> {
+    let mut found: Vec<String> = Vec::new();
+    for response in responses {
+        let outputs = response.steps.iter().flat_map(|step| &step.outputs);
+        for output in outputs.filter(|output| output.still_moves) {
+            let words = format!("{} to {}", response.input, output.output);
+            if !found.contains(&words) {
+                found.push(words);
+            }
+        }
+    }
+    (!found.is_empty()).then(|| {
+        format!(
+            "Steps whose answers do not come to rest within a run have no gain, times or overshoot: {}.",
+            found.join(", ")
+        )
+    })
 }

@@ -162,6 +162,26 @@ fn tanks_are_read_fitted_judged_kept_and_shown() {
         "{csv}"
     );
 
+    // Rows that differ by their coverage alone are told apart by it.
+    let asked_for = |coverage: f64| {
+        let mut result = result.clone();
+        result.coverage = coverage;
+        result.key.settings["coverage"] = coverage.into();
+        result
+    };
+    let three = BenchTables::new(&[0.995, 0.5, 0.925].map(asked_for)).expect("tables");
+    let markdown = three.render(TableFormat::Markdown).expect("text");
+    for name in ["arx, 99.5 %", "arx, 50 %", "arx, 92.5 %"] {
+        for start in [format!("| **{name}** |"), format!("| {name} |")] {
+            assert!(markdown.contains(&start), "{start} in\n{markdown}");
+        }
+    }
+    assert!(markdown.contains("| arx, 99.5 % | validation | 99.5 |"), "{markdown}");
+    let csv = three.render(TableFormat::Csv).expect("text");
+    let last: Vec<&str> = csv.lines().filter_map(|line| line.rsplit(',').next()).collect();
+    assert_eq!(last[..4], ["coverage", "0.995", "0.5", "0.925"], "{csv}");
+    assert!(csv.contains("\ncascaded-tanks,1,arx,intervalid,"), "{csv}");
+
     std::fs::write(&path, "{\"format\": 99}").expect("written");
     let message = results.all().expect_err("newer").to_string();
     assert!(message.contains("format 99") && message.contains("arx"), "{message}");

@@ -152,12 +152,6 @@ impl Failure {
     pub(crate) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
-
-    /// Whether standard output was closed by its reader.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        let io = self.error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-        io.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    }
 }
 
 impl From<BenchError> for Failure {
@@ -557,11 +551,5 @@ mod tests {
         assert_eq!(Failure::from(error).lines(), ["a.csv: cannot be read: disk on fire"]);
         let failure = Failure::from(io::Error::other("disk full"));
         assert_eq!(failure.lines(), ["cannot write the results", "disk full"]);
-    }
-
-    #[test]
-    fn a_closed_pipe_is_recognised() {
-        assert!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).is_broken_pipe());
-        assert!(!Failure::from(io::Error::from(io::ErrorKind::StorageFull)).is_broken_pipe());
     }
 }

@@ -32,8 +32,14 @@ pub use error::ExportError;
 /// Runs the program with these arguments, its own name first, and gives its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::report_large_files();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let typed = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let typed = std::iter::once("intervalid".to_owned()).chain(typed).collect();
     let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
+        Ok(mut cli) => {
+            cli.global.typed = typed;
+            cli
+        }
         // Help and version are such errors, too. Where nobody reads them there is nobody to tell.
         Err(error) => {
             let _ = error.print();
@@ -47,8 +53,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         .and_then(|()| Ok(output.flush()?));
     match result {
         Ok(()) => 0,
-        // The reader has seen enough, as with `intervalid data list | head -1`.
-        Err(failure) if failure.is_broken_pipe() => 0,
         Err(failure) => {
             output.failure(&failure);
             failure.exit_code()

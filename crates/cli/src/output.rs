@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ pub(crate) struct Output {
     json: bool,
     quiet: bool,
     verbose: bool,
+    reader_left: AtomicBool,
 }
 
 impl Output {
@@ -39,6 +41,7 @@ impl Output {
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose,
+            reader_left: AtomicBool::new(false),
         }
     }
 
@@ -48,6 +51,7 @@ impl Output {
             json: true,
             quiet: true,
             verbose: false,
+            reader_left: AtomicBool::new(false),
         }
     }
 
@@ -64,17 +68,43 @@ impl Output {
     /// Prints the one JSON object.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value)?;
-        Ok(self.result(text)?)
+        Ok(self.content(&text)?)
     }
 
-    /// A result: standard output, even with `--quiet`.
+    /// What could as well be a file, byte by byte; on a terminal as it may stand there.
+    pub(crate) fn content(&self, text: &str) -> io::Result<()> {
+        match io::stdout().is_terminal() {
+            true => self.result(text),
+            false => self.printed(writeln!(io::stdout().lock(), "{text}")),
+        }
+    }
+
+    /// A result in words: standard output, even with `--quiet`.
     pub(crate) fn result(&self, text: impl Display) -> io::Result<()> {
-        writeln!(anstream::stdout().lock(), "{text}")
+        self.printed(writeln!(anstream::stdout().lock(), "{}", shown(&text.to_string())))
     }
 
     /// A heading above results.
     pub(crate) fn heading(&self, text: impl Display) -> io::Result<()> {
-        self.result(format_args!("{HEADING}{}{HEADING:#}", shown(&text.to_string())))
+        let text = shown(&text.to_string());
+        self.printed(writeln!(anstream::stdout().lock(), "{HEADING}{text}{HEADING:#}"))
+    }
+
+    /// A reader who has seen enough, as with `intervalid data list | head -1`, ends the printing and nothing else: the work and the exit
+    /// code are those of a command that is read to its end.
+    fn printed(&self, result: io::Result<()>) -> io::Result<()> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.reader_left.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Whether nobody reads standard output any more, as far as is known from printing.
+    pub(crate) fn reader_left(&self) -> bool {
+        self.reader_left.load(Ordering::Relaxed)
     }
 
     /// Words around the results: standard output, but neither with `--quiet` nor in front of JSON.
@@ -82,7 +112,7 @@ impl Output {
         if self.quiet || self.json {
             return Ok(());
         }
-        self.result(shown(&text.to_string()))
+        self.result(text)
     }
 
     /// A warning about the data, on standard error.
@@ -157,7 +187,7 @@ impl Output {
 
     /// Hands everything over, so that a full disk behind standard output is noticed.
     pub(crate) fn flush(&self) -> io::Result<()> {
-        io::stdout().flush()
+        self.printed(io::stdout().flush())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use intervalid_data::ReadOptions;
+use intervalid_data::{ReadOptions, file_of};
 use intervalid_search::SearchConfig;
 use intervalid_workflow::{OutputRanges, RecordRequest, Settings, SplitSource};
 
@@ -15,6 +15,16 @@ pub(crate) fn data_dir(global: &GlobalArgs) -> Option<PathBuf> {
         .as_ref()
         .filter(|folder| !folder.is_empty())
         .map(PathBuf::from)
+}
+
+/// The files that arguments for data stand for, found by their names too.
+pub(crate) fn files<'a>(
+    data: impl IntoIterator<Item = &'a String>,
+    global: &GlobalArgs,
+) -> impl Iterator<Item = PathBuf> {
+    let folder = data_dir(global);
+    data.into_iter()
+        .filter_map(move |data| file_of(data, folder.as_deref()))
 }
 
 /// The record that the command line names.

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -52,6 +52,25 @@ impl OutFolder {
             path: folder.to_owned(),
             made,
         })
+    }
+
+    /// Refuses to replace tables that are not such as are to be written there, by their first lines: they are somebody else's.
+    pub(crate) fn refuse_other_tables(&self, tables: &[(&str, &[u8])]) -> Result<(), Failure> {
+        let heading = |content: &[u8]| content.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
+        for (name, content) in tables {
+            let path = self.path.join(name);
+            let mut found = Vec::new();
+            let start = fs::File::open(&path).and_then(|file| file.take(content.len() as u64).read_to_end(&mut found));
+            if start.is_ok() && heading(&found) != heading(content) {
+                self.abandon();
+                let found = anyhow!(
+                    "--out {}: '{name}' in it is another table, and would be replaced",
+                    self.path.display()
+                );
+                return Err(Failure::input(found).with_hint(ANOTHER_FOLDER));
+            }
+        }
+        Ok(())
     }
 
     /// Takes a folder away that was made for results which never came.
@@ -118,27 +137,27 @@ pub(crate) fn refuse_other_than_csv(option: &str, target: &Path) -> Result<(), F
 }
 
 /// What results are made from must not be replaced by them; `option` is what the user named `target` with.
-pub(crate) fn refuse_replacing<'a>(
+pub(crate) fn refuse_replacing(
     option: &str,
     target: &Path,
-    sources: impl IntoIterator<Item = &'a Path>,
+    sources: impl IntoIterator<Item: AsRef<Path>>,
 ) -> Result<(), Failure> {
     let place = match target.canonicalize() {
         Ok(place) if place.is_file() => place,
         _ => return Ok(()),
     };
-    let is_target = |source: &&Path| source.canonicalize().is_ok_and(|source| source == place);
-    match sources.into_iter().find(is_target) {
-        None => Ok(()),
-        Some(source) => {
+    for source in sources {
+        let source = source.as_ref();
+        if source.canonicalize().is_ok_and(|source| source == place) {
             let found = anyhow!(
                 "{option} {}: would replace {}, which is being read",
                 target.display(),
                 source.display()
             );
-            Err(Failure::input(found).with_hint(format!("name another place with {option}")))
+            return Err(Failure::input(found).with_hint(format!("name another place with {option}")));
         }
     }
+    Ok(())
 }
 
 /// Two options of one command must not name the same file: what is written last would be all that is left.

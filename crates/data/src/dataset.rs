@@ -208,13 +208,14 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The same data with units, given in channel order; missing entries leave a channel as it is.
-    pub(crate) fn with_units(mut self, inputs: &[Option<&str>], outputs: &[Option<&str>]) -> Self {
-        let input_units = self.inputs.iter_mut().zip(inputs);
-        for (channel, unit) in input_units.chain(self.outputs.iter_mut().zip(outputs)) {
-            if let Some(unit) = unit {
-                channel.unit = Some((*unit).to_owned());
-            }
+    /// The same data with units for the channels of these names that have none: those of the file or the user know better.
+    pub(crate) fn with_usual_units(mut self, units: &[(&str, Option<&str>)]) -> Self {
+        for channel in self.inputs.iter_mut().chain(&mut self.outputs) {
+            let usual = units.iter().find(|(name, _)| channel.name == *name);
+            channel.unit = channel
+                .unit
+                .take()
+                .or(usual.and_then(|(_, unit)| unit.map(str::to_owned)));
         }
         self
     }

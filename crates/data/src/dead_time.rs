@@ -1,5 +1,7 @@
 //! Dead time from the cross-correlation of a prewhitened input with the output.
 
+use std::collections::HashSet;
+
 use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::experiment::Experiment;
@@ -112,6 +114,51 @@ pub fn estimate_dead_time(dataset: &Dataset, part: &Part, config: &DeadTimeConfi
         }
     }
     Ok(estimates)
+}
+
+/// Delays that are looked at where an input has no answer within those of [`DeadTimeConfig::default`].
+const FURTHER: usize = 100;
+
+/// The dead times of a record: those within the usual delays, and of inputs that no output answers by then the later ones, as far as the record
+/// is long enough.
+///
+/// # Errors
+/// As [`estimate_dead_time`] with its default settings.
+pub fn find_dead_times(dataset: &Dataset, part: &Part) -> Result<Vec<DeadTime>, DataError> {
+    let mut found = estimate_dead_time(dataset, part, &DeadTimeConfig::default())?;
+    let answered: HashSet<usize> = found
+        .iter()
+        .filter(|pair| pair.delay.is_some())
+        .map(|pair| pair.input)
+        .collect();
+    if answered.len() == dataset.inputs().len() {
+        return Ok(found);
+    }
+    let further = DeadTimeConfig {
+        max_delay: FURTHER,
+        ..DeadTimeConfig::default()
+    };
+    // A record too short for them keeps what was found.
+    for (pair, later) in found
+        .iter_mut()
+        .zip(estimate_dead_time(dataset, part, &further).unwrap_or_default())
+    {
+        if !answered.contains(&pair.input) {
+            *pair = later;
+        }
+    }
+    Ok(found)
+}
+
+/// The least dead time of all pairs where every input has one: until then no input acts.
+pub(crate) fn least_dead_time(dataset: &Dataset, part: &Part) -> Option<usize> {
+    let pairs = find_dead_times(dataset, part).ok()?;
+    let of_input = |input| {
+        let own = pairs.iter().filter(|pair| pair.input == input);
+        own.filter_map(|pair| pair.delay).min()
+    };
+    let least: Vec<usize> = (0..dataset.inputs().len()).map(of_input).collect::<Option<_>>()?;
+    least.into_iter().min()
 }
 
 fn centred<'a>(dataset: &'a Dataset, part: &Part, column: impl Fn(&'a Experiment) -> &'a [f64]) -> Vec<Vec<f64>> {

@@ -59,9 +59,12 @@ const SATURATED_SHARE: f64 = 0.05;
 /// Every record is at its extremes once; in a short one that is a large share already.
 const SATURATED_SAMPLES: usize = 5;
 
-/// Standard deviations from the mean from which on a sample is hardly a measurement. One sample in a hundred that marks a failure lies at
-/// ten, however far away the mark is.
+/// Standard deviations of the other samples from which on a sample is hardly a measurement.
 const FAR: f64 = 9.0;
+/// Where more of the samples are as far away, they belong to the plant.
+const FAR_SHARE: f64 = 0.1;
+/// Spikes are as short as this; what a plant does lasts longer.
+const SPIKE: usize = 2;
 
 /// Sizes, statistics per channel, and warnings, in two passes over the data and without copying it.
 pub fn describe(dataset: &Dataset) -> Summary {
@@ -162,14 +165,13 @@ fn summary<'a>(
         }
     }
     for value in [min, max].into_iter().filter(|_| !few_levels) {
-        let deviations = (value - mean).abs() / std;
-        if deviations >= FAR && deviations.is_finite() {
-            let count = values().filter(|other| (other - mean) / (value - mean) >= FAR / deviations);
+        let columns = || dataset.experiments().iter().map(&column);
+        if let Some((deviations, count)) = far_samples(columns, (mean, std), value) {
             warnings.push(Warning::FarSamples {
                 channel: name(),
                 value,
                 deviations: deviations.round(),
-                count: count.count(),
+                count,
             });
         }
     }
@@ -191,6 +193,40 @@ fn summary<'a>(
         levels: levels.len(),
         longest_constant,
     }
+}
+
+/// How far an extreme lies from the other samples, in their standard deviations, and how many lie there with it: none of what a plant may do.
+/// Marks for failures repeat one number, spikes are short; anything else must be rare enough to be far from the mean of all.
+#[expect(clippy::float_cmp, reason = "a mark is the very same number")]
+fn far_samples<'a, C: Iterator<Item = &'a [f64]>>(
+    columns: impl Fn() -> C,
+    (mean, std): (f64, f64),
+    extreme: f64,
+) -> Option<(f64, usize)> {
+    let is_far = |value: f64| (value - mean) / (extreme - mean) > 0.5;
+    let (mut far, mut rest, mut sum, mut is_mark) = (0_usize, 0_usize, 0.0, true);
+    for &value in columns().flatten() {
+        if is_far(value) {
+            far += 1;
+            is_mark &= value == extreme;
+        } else {
+            rest += 1;
+            sum += value;
+        }
+    }
+    if far as f64 > FAR_SHARE * rest as f64 {
+        return None;
+    }
+    let centre = sum / rest.max(1) as f64;
+    let others = columns().flatten().filter(|value| !is_far(**value));
+    let spread = (others.map(|value| (value - centre).powi(2)).sum::<f64>() / rest.max(1) as f64).sqrt();
+    let deviations = (extreme - centre).abs() / spread;
+    let are_spikes = || {
+        let mut runs = columns().flat_map(|column| column.chunk_by(|a, b| is_far(*a) == is_far(*b)));
+        runs.all(|run| !is_far(run[0]) || run.len() <= SPIKE)
+    };
+    let is_odd = deviations >= FAR && deviations.is_finite();
+    (is_odd && (is_mark || (extreme - mean).abs() >= FAR * std || are_spikes())).then_some((deviations, far))
 }
 
 /// Start and length of the longest run of equal samples.

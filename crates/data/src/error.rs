@@ -290,6 +290,14 @@ pub enum DataError {
         /// The value given.
         found: f64,
     },
+    /// Limits of dead times in the wrong order.
+    #[error("dead times from {least} to {largest} are out of order: expected the least first")]
+    DeadTimes {
+        /// The least.
+        least: usize,
+        /// The largest.
+        largest: usize,
+    },
     /// Text that is not a missing-sample policy.
     #[error("unknown missing-sample policy '{}': expected error or split", display_name(found))]
     ParseMissingPolicy {

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::arx::{ArxModel, push_rows};
 use crate::dataset::Dataset;
+use crate::dead_time::least_dead_time;
 use crate::error::DataError;
 use crate::lags::{InitialState, Lags};
 use crate::least_squares::TriangularFactor;
 use crate::normalise::{Normaliser, Scaled};
 use crate::regressor::Regressor;
-use crate::split::Split;
+use crate::split::{Part, Split};
 use crate::window::{Window, free_run_windows};
 
 /// Settings of [`suggest_lags`].
@@ -17,7 +18,8 @@ use crate::window::{Window, free_run_windows};
 /// | field | default | range | purpose |
 /// |---|---|---|---|
 /// | `max_nx` | 6 | ≥ 0 | most input taps beyond the first |
-/// | `max_nd` | 5 | ≥ 0 | largest dead time |
+/// | `min_nd` | 0 | ≥ 0 | least dead time |
+/// | `max_nd` | 5 | ≥ `min_nd` | largest dead time |
 /// | `max_ny` | 8 | ≥ 1 | most output lags |
 /// | `initial` | `zero` | | how the scored free runs start |
 /// | `tolerance` | 0.02 | ≥ 0 | a smaller model may be worse by this share of the best error |
@@ -26,6 +28,8 @@ use crate::window::{Window, free_run_windows};
 pub struct LagSearchConfig {
     /// Most input taps beyond the first.
     pub max_nx: usize,
+    /// Least dead time.
+    pub min_nd: usize,
     /// Largest dead time.
     pub max_nd: usize,
     /// Most output lags.
@@ -40,11 +44,27 @@ impl Default for LagSearchConfig {
     fn default() -> Self {
         Self {
             max_nx: 6,
+            min_nd: 0,
             max_nd: 5,
             max_ny: 8,
             initial: InitialState::ZeroPadded,
             tolerance: 0.02,
         }
+    }
+}
+
+impl LagSearchConfig {
+    /// As many dead times, up to that which correlations on `part` show, where these limits end before it: a plant whose answer comes late
+    /// would be searched in vain. None where an input has no answer to be seen, or where they reach far enough.
+    #[must_use]
+    pub fn later(&self, dataset: &Dataset, part: &Part) -> Option<Self> {
+        let seen = least_dead_time(dataset, part).filter(|seen| *seen > self.max_nd)?;
+        // What answers weakly at first is seen late, never early.
+        Some(Self {
+            min_nd: seen - self.max_nd.saturating_sub(self.min_nd),
+            max_nd: seen,
+            ..*self
+        })
     }
 }
 
@@ -67,12 +87,12 @@ pub struct LagSuggestion {
     pub suggested: LagCandidate,
     /// The model with the smallest error.
     pub best: LagCandidate,
-    /// All candidates, ordered by n_y, n_d, n_x.
+    /// All candidates, ordered by n_y, n_d, n_x; those of later dead times, where there are any, after the others.
     pub candidates: Vec<LagCandidate>,
 }
 
 /// Fits an ARX model for every combination of lags up to the limits on the training part and scores its free run on the
-/// validation part.
+/// validation part. Where correlations show that the plant answers later than the largest dead time, as many later ones are tried too.
 ///
 /// Limits that the training part is too short for are an error, not silently lowered.
 ///
@@ -85,7 +105,11 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
         });
     }
     let scaled = Normaliser::fit(dataset, &split.train)?.scale::<f64>(dataset);
-    let candidates = compare_lags(dataset, &scaled, split, config)?;
+    let mut candidates = compare_lags(dataset, &scaled, split, config)?;
+    if let Some(later) = config.later(dataset, &split.train) {
+        // A record too short for them keeps the others.
+        candidates.extend(compare_lags(dataset, &scaled, split, &later).unwrap_or_default());
+    }
     let by_error = |a: &&LagCandidate, b: &&LagCandidate| a.validation_rmse.total_cmp(&b.validation_rmse);
     let best = *candidates.iter().min_by(by_error).ok_or(DataError::LeastSquares)?;
     let limit = best.validation_rmse * (1.0 + config.tolerance);
@@ -117,8 +141,15 @@ pub fn compare_lags(
     config: &LagSearchConfig,
 ) -> Result<Vec<LagCandidate>, DataError> {
     let (inputs, outputs) = (dataset.inputs().len(), dataset.outputs().len());
-    // Covers u(k) … u(k-max_nd-max_nx), from which each candidate picks its taps.
-    let largest = Lags::new(config.max_nx.saturating_add(config.max_nd), 0, config.max_ny)?;
+    if config.max_nd < config.min_nd {
+        return Err(DataError::DeadTimes {
+            least: config.min_nd,
+            largest: config.max_nd,
+        });
+    }
+    // Covers u(k-min_nd) … u(k-max_nd-max_nx), from which each candidate picks its taps.
+    let range = config.max_nd - config.min_nd;
+    let largest = Lags::new(config.max_nx.saturating_add(range), config.min_nd, config.max_ny)?;
     let layout = Regressor::new(largest, inputs, outputs);
     let width = layout.len();
     let needed = largest.memory() + width + 2;
@@ -135,17 +166,18 @@ pub fn compare_lags(
     let targets: Vec<usize> = (width + 1..width + 1 + outputs).collect();
     let mut candidates = Vec::new();
     // Without inputs, taps and dead time mean nothing.
-    let (max_nx, max_nd) = if inputs == 0 {
-        (0, 0)
+    let (max_nx, dead_times) = if inputs == 0 {
+        (0, 0..=0)
     } else {
-        (config.max_nx, config.max_nd)
+        (config.max_nx, config.min_nd..=config.max_nd)
     };
     for ny in 1..=config.max_ny {
-        for nd in 0..=max_nd {
+        for nd in dead_times.clone() {
+            let tap = nd.saturating_sub(config.min_nd);
             for nx in 0..=max_nx {
                 let lags = Lags { nx, nd, ny };
                 let mut regressors: Vec<usize> = (0..layout.output_row(ny + 1, 0)).collect();
-                regressors.extend(layout.input_row(nd, 0)..layout.input_row(nd + lags.input_taps(), 0));
+                regressors.extend(layout.input_row(tap, 0)..layout.input_row(tap + lags.input_taps(), 0));
                 regressors.push(width);
                 let parameters = regressors.len() * outputs;
                 let mut coefficients = factor.solve(&regressors, &targets)?;

@@ -44,12 +44,7 @@ pub fn load<S: AsRef<str>>(data: &[S], data_dir: Option<&Path>, options: &ReadOp
     options.sample_time = options.sample_time.or(known.sample_time);
     options.name = options.name.or_else(|| Some(known.name.to_owned()));
     let dataset = read_sources(sources, &options)?;
-    // The units belong to u and y; a user's choice of other columns knows better.
-    if options.inputs.is_some() || options.outputs.is_some() {
-        return Ok(dataset);
-    }
-    let dataset = dataset.with_units(&[known.input.1], &[known.output.1]);
-    dataset.with_units_by_name(&options.units)
+    Ok(dataset.with_usual_units(&[("u", known.input.1), ("y", known.output.1)]))
 }
 
 /// A name that no column has: asking for it ends every reader right after the names of the columns.
@@ -107,6 +102,16 @@ pub fn available_names(data_dir: Option<&Path>) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The file that [`load`] reads for an argument, there or not; none of a data set that is compiled in, and of a name that is unknown.
+#[must_use]
+pub fn file_of(data: &str, data_dir: Option<&Path>) -> Option<PathBuf> {
+    let folder = data_dir.map(Path::to_owned).or_else(folder_from_environment);
+    match resolve(data, folder.as_deref()) {
+        Ok((Source::File(path), _)) => Some(path),
+        Ok(_) | Err(_) => None,
+    }
 }
 
 fn folder_from_environment() -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,8 @@ pub fn parse_seconds(text: &str) -> Option<f64> {
 pub enum Moment {
     /// Seconds on the record's own clock.
     Seconds(f64),
+    /// Seconds since the midnight before a record began: a time of day does not say of which day.
+    TimeOfDay(f64),
     /// A date.
     Date {
         /// Nanoseconds since the start of 1970: of universal time, or on the wall clock of wherever the file was written.
@@ -32,6 +34,7 @@ pub enum Moment {
 }
 
 const NANOSECONDS: f64 = 1e9;
+pub(crate) const SECONDS_OF_A_DAY: f64 = 86_400.0;
 
 impl Moment {
     /// Reads a date such as `2024-03-01 10:00:00`, `2024-03-01T10:00:00.5+01:00`, `01.03.2024 10:00` or a time of day `10:00:00`.
@@ -51,13 +54,9 @@ impl Moment {
         if let Ok(date) = text.parse::<DateTime>() {
             return Self::from_nanoseconds(since_1970(date)?, false);
         }
-        // A time of day starts a clock of its own.
-        let time = text
-            .contains(':')
-            .then(|| text.parse::<jiff::civil::Time>().ok())
-            .flatten()?;
-        let seconds = time.duration_since(jiff::civil::Time::midnight());
-        Some(Self::Seconds(seconds.as_secs_f64()))
+        let time = text.contains(':').then(|| text.parse::<Time>().ok()).flatten()?;
+        let seconds = time.duration_since(Time::midnight());
+        Some(Self::TimeOfDay(seconds.as_secs_f64()))
     }
 
     /// A date from nanoseconds since the start of 1970; none outside the years 1678 to 2262.
@@ -69,11 +68,13 @@ impl Moment {
         })
     }
 
-    /// Seconds from `earlier` to this moment; none between a date and a clock of its own.
+    /// Seconds from `earlier` to this moment; none between clocks of different kinds.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> Option<f64> {
         match (self, earlier) {
-            (Self::Seconds(now), Self::Seconds(then)) => Some(now - then),
+            (Self::Seconds(now), Self::Seconds(then)) | (Self::TimeOfDay(now), Self::TimeOfDay(then)) => {
+                Some(now - then)
+            }
             (
                 Self::Date {
                     nanoseconds: now,
@@ -94,6 +95,7 @@ impl Moment {
     pub fn after(self, seconds: f64) -> Self {
         match self {
             Self::Seconds(start) => Self::Seconds(start + seconds),
+            Self::TimeOfDay(start) => Self::TimeOfDay(start + seconds),
             Self::Date { nanoseconds, universal } => {
                 let later = ((seconds * 1e6).round() as i128).saturating_mul(1000);
                 let later = later.saturating_add(i128::from(nanoseconds));
@@ -102,6 +104,14 @@ impl Moment {
                     universal,
                 }
             }
+        }
+    }
+
+    /// Whether it is a number.
+    pub(crate) fn is_finite(self) -> bool {
+        match self {
+            Self::Seconds(seconds) | Self::TimeOfDay(seconds) => seconds.is_finite(),
+            Self::Date { .. } => true,
         }
     }
 
@@ -117,6 +127,12 @@ impl fmt::Display for Moment {
         match *self {
             // Sums of steps end in digits that nobody measured.
             Self::Seconds(seconds) => write!(f, "{}", (seconds * NANOSECONDS).round() / NANOSECONDS),
+            Self::TimeOfDay(seconds) => {
+                let nanoseconds = (seconds.rem_euclid(SECONDS_OF_A_DAY) * NANOSECONDS).round() as i64;
+                // Wraps where rounding has reached the next midnight.
+                let time = Time::midnight().wrapping_add(SignedDuration::from_nanos(nanoseconds));
+                write!(f, "{time}")
+            }
             Self::Date { nanoseconds, universal } => {
                 let start = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
                 let date = start.saturating_add(SignedDuration::from_nanos(nanoseconds));
@@ -193,7 +209,7 @@ mod tests {
             ("2024-03-01T10:00:00Z", "2024-03-01T10:00:00Z"),
             ("1.3.2024 10:00:00,5", "2024-03-01T10:00:00.5"),
             ("2024/3/1 10:00:00", "2024-03-01T10:00:00"),
-            ("01:00:02.5", "3602.5"),
+            ("01:00:02.5", "01:00:02.5"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
         }

@@ -170,7 +170,7 @@ pub enum Warning {
         channel: String,
         /// The furthest of them.
         value: f64,
-        /// Its distance from the mean, in standard deviations.
+        /// Its distance from the mean of the others, in their standard deviations.
         deviations: f64,
         /// Samples about as far away.
         count: usize,
@@ -207,6 +207,11 @@ pub enum Warning {
     },
     /// A model's trend goes by the clock, and the record has none.
     TrendWithoutClock {
+        /// Name of the record.
+        record: String,
+    },
+    /// A model's trend goes by times of day, and nobody knows of which day these data are.
+    TrendByTimeOfDay {
         /// Name of the record.
         record: String,
     },
@@ -435,8 +440,8 @@ impl fmt::Display for Warning {
                 count,
             } => write!(
                 f,
-                "channel '{}' is {value}, {deviations} standard deviations from its mean, or nearly so in {}: spikes, or a mark for \
-                 missing ones?",
+                "channel '{}' is {value}, {deviations} standard deviations of the others from their mean, or nearly so in {}: spikes, or a mark \
+                 for missing ones?",
                 name(channel),
                 counted(*count, "sample")
             ),
@@ -466,6 +471,11 @@ impl fmt::Display for Warning {
             Self::TrendWithoutClock { record } => write!(
                 f,
                 "{}: the model's trend goes by the clock, and these data have none: it starts as that of the training data did",
+                name(record)
+            ),
+            Self::TrendByTimeOfDay { record } => write!(
+                f,
+                "{}: the trend goes by times of day, which do not say of which day: these data are taken for those of the day on which the training data begin; dates tell",
                 name(record)
             ),
             Self::TrendFarOn { record, lengths } => write!(

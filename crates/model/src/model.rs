@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use intervalid_data::{ArxModel, Dataset, Lags, Normaliser, Part, Split, replace_file};
+use intervalid_data::{ArxModel, Dataset, Normaliser, Part, Split, replace_file};
 
 use crate::band::calibration::{Calibration, online_bands};
 use crate::band::horizon::HorizonScales;
@@ -69,15 +69,7 @@ impl Model {
     ) -> Result<(Self, TrainInfo)> {
         let mut config = config.checked()?;
         if config.lag_search {
-            let found = search_lags(dataset, split, &config)?;
-            // The states of an iss remember the past: of the lags found only the dead time is its own.
-            let lags = match config.model {
-                ModelKind::Iss => Lags {
-                    nd: found.nd,
-                    ..config.lags
-                },
-                _ => found,
-            };
+            let lags = search_lags(dataset, split, &config)?;
             config = config.with_lags(lags);
         }
         if config.model.method() != Method::Linear {

@@ -41,6 +41,7 @@ fn class_of_data(error: &DataError) -> &'static str {
         | DataError::WindowStep
         | DataError::FalseAlarm { .. }
         | DataError::SearchTolerance { .. }
+        | DataError::DeadTimes { .. }
         | DataError::Preparation { .. }
         | DataError::ParseClipSpikes { .. }
         | DataError::PreparedTwice

@@ -194,8 +194,9 @@ fn event<'py>(py: Python<'py>, output: &RunOutput, put: Put) -> PyResult<Bound<'
     };
     event.set_item("status", status)?;
     event.set_item("reason", reason)?;
-    event.set_item("rmse", result.and_then(|result| result.test.all.rmse))?;
-    event.set_item("picp", result.and_then(|result| result.test.all.picp))?;
+    let judged = result.map(|result| result.test.judged());
+    event.set_item("rmse", judged.and_then(|metrics| metrics.rmse))?;
+    event.set_item("picp", judged.and_then(|metrics| metrics.picp))?;
     event.set_item("train_seconds", result.map(|result| result.train_seconds))?;
     Ok(event)
 }

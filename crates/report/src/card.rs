@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::folder::MODEL_ALL;
+use crate::folder::{MODEL_ALL, command_line};
 use crate::page::{Content, Page};
 use crate::text::{asked, percent, significant};
 
@@ -101,7 +101,7 @@ impl Card {
             of_figures(source, &mut known),
             of_band(source, &mut known),
             of_limits(source, &mut known),
-            of_use(source),
+            of_use(source.file),
         ];
         let outputs = names(&source.model.interface().outputs);
         Ok(Self {
@@ -472,14 +472,13 @@ fn of_limits(source: &CardSource<'_>, known: &mut Known) -> CardSection {
     }
 }
 
-fn of_use(source: &CardSource<'_>) -> CardSection {
-    let file = source.file;
+fn of_use(file: &str) -> CardSection {
     CardSection {
         commands: vec![
-            format!("intervalid predict {file} new.csv"),
-            format!("intervalid evaluate {file} new.csv"),
-            format!("intervalid monitor {file} new.csv"),
-            format!("intervalid export {file} --to c --out model.c"),
+            command_line(&["intervalid", "predict", file, "new.csv"]),
+            command_line(&["intervalid", "evaluate", file, "new.csv"]),
+            command_line(&["intervalid", "monitor", file, "new.csv"]),
+            command_line(&["intervalid", "export", file, "--to", "c", "--out", "model.c"]),
         ],
         ..section("Use")
     }
@@ -492,6 +491,21 @@ mod tests {
     #[test]
     fn names_of_others_stay_text_in_tables() {
         assert_eq!(plain("a|b\n<script>"), "a\\|b \\<script\\>");
+    }
+
+    #[test]
+    fn a_file_stays_one_word_of_its_commands() {
+        let file = "my dir;x/it's $HOME/model.safetensors";
+        let commands = of_use(file).commands;
+        assert_eq!(commands.len(), 4);
+        for command in commands {
+            let words = shlex::split(&command).expect("words of a shell");
+            assert_eq!(
+                (words[0].as_str(), words[2].as_str()),
+                ("intervalid", file),
+                "{command}"
+            );
+        }
     }
 
     #[test]

@@ -109,6 +109,9 @@ impl StudyContent {
                 let at = format!("groups[{index}].runs[{run_index}]");
                 if let Some(row) = &run.metrics {
                     cells(&format!("{at}.metrics"), &row.cells, &group.headings)?;
+                    for (index, row) in run.outputs.iter().enumerate() {
+                        cells(&format!("{at}.outputs[{index}]"), &row.cells, &group.headings)?;
+                    }
                     if run.train_seconds.is_none() {
                         let reason = "missing, expected the time of a finished run";
                         return Err(ReportError::field(format!("{at}.train_seconds"), reason));

@@ -9,7 +9,7 @@ use crate::error::{ReportError, Result};
 use crate::fit::{BaselineView, FitContent};
 use crate::page::{Content, Page};
 use crate::table::{Heading, MEAN, MetricRow, metric_cells, metric_headings};
-use crate::text::{asked, listed};
+use crate::text::{CoverageVerdict, MeasuredCoverage, asked, listed};
 
 /// One fit of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +97,7 @@ pub fn compare_page(fits: &[Comparison<'_>], command: &str) -> Result<Page> {
             ..self::row(fit.name, fit.content, row, &fit.content.label)
         }));
     }
+    let unequal = unequal_shares(&rows);
     if let Some((fit, baseline)) = linear_of(&fits) {
         let name = format!("beside {}", fit.name);
         rows.extend(baseline.rows.iter().map(|row| Row {
@@ -111,11 +112,16 @@ pub fn compare_page(fits: &[Comparison<'_>], command: &str) -> Result<Page> {
         cautions.push(
             "The test parts of these fits are not the same samples, so their numbers are not comparable.".to_owned(),
         );
+    } else {
+        cautions.extend(unequal);
     }
-    if fits
-        .iter()
-        .any(|fit| fit.content.coverage.total_cmp(&first.content.coverage).is_ne())
-    {
+    let judges = Judges {
+        same_samples: cautions.is_empty(),
+        same_target: fits
+            .iter()
+            .all(|fit| fit.content.coverage.total_cmp(&first.content.coverage).is_eq()),
+    };
+    if !judges.same_target {
         cautions.push(
             "These fits have different coverage targets, so their widths and scores are not comparable.".to_owned(),
         );
@@ -123,7 +129,7 @@ pub fn compare_page(fits: &[Comparison<'_>], command: &str) -> Result<Page> {
     let names: Vec<String> = fits.iter().map(|fit| fit.name.to_owned()).collect();
     let content = CompareContent {
         title: format!("Comparison of {}", names.join(", ")),
-        lead: vec![verdict(&rows)],
+        lead: vec![verdict(&rows, judges)],
         cautions,
         headings: metric_headings(),
         charts: charts(&rows),
@@ -178,17 +184,50 @@ fn row(fit: &str, content: &FitContent, row: &MetricRow, model: &str) -> Row {
     }
 }
 
+/// What the fits have in common that numbers need to be compared.
+#[derive(Clone, Copy)]
+struct Judges {
+    /// They are scored on the same samples.
+    same_samples: bool,
+    /// They were asked for the same coverage, without which widths and scores do not compare.
+    same_target: bool,
+}
+
+/// That one fit is scored on clearly fewer samples of the test part than another, if one is: the start of a run, which a warm-up leaves out, is
+/// not as hard as its end.
+fn unequal_shares(rows: &[Row]) -> Option<String> {
+    let scored = rows.iter().filter(|row| row.numbers.diverged_at.is_none());
+    let least = scored.clone().min_by_key(|row| row.numbers.n)?;
+    let most = scored.max_by_key(|row| row.numbers.n)?;
+    let (fewest, most_samples) = (least.numbers.n, most.numbers.n);
+    let missing = most_samples - fewest;
+    (missing as f64 > LEFT_OUT * most_samples as f64).then(|| {
+        format!(
+            "Of the same test part, {fewest} samples of {} and {most_samples} of {} are scored, so their numbers are not comparable: they \
+             start from different numbers of measured outputs.",
+            least.fit, most.fit
+        )
+    })
+}
+
+/// The share of samples that one fit may leave out and another not.
+const LEFT_OUT: f64 = 0.05;
+
 /// Who has the lowest interval score, or with several outputs the best mean fit, and whether its band holds.
-fn verdict(rows: &[Row]) -> String {
+fn verdict(rows: &[Row], judges: Judges) -> String {
+    if !judges.same_samples {
+        return "These fits are not scored on the same samples, so none of them is called the best.".to_owned();
+    }
     let output = rows.last().map_or("", |row| row.output.as_str());
     let judged = rows.iter().filter(|row| row.output == output);
     // Scores of several outputs have no common unit.
-    let (measure, cost): (&str, fn(&Metrics) -> Option<f64>) = match output == MEAN {
-        true => ("the best mean fit", |metrics| metrics.fit_percent.map(|fit| -fit)),
-        false => (
+    let (measure, cost): (&str, fn(&Metrics) -> Option<f64>) = match (output == MEAN, judges.same_target) {
+        (true, _) => ("the best mean fit", |metrics| metrics.fit_percent.map(|fit| -fit)),
+        (false, true) => (
             "the lowest interval score, which weighs width against misses,",
             |metrics| metrics.interval_score,
         ),
+        (false, false) => ("the lowest RMSE", |metrics| metrics.rmse),
     };
     let costs = judged.filter_map(|row| cost(&row.numbers).map(|cost| (row, cost)));
     let Some((best, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else {
@@ -196,14 +235,45 @@ fn verdict(rows: &[Row]) -> String {
     };
     // Where each output has a target of its own, pages of early versions judged their mean.
     let own = rows.iter().filter(|row| row.fit == best.fit && row.model == best.model);
-    let missed = own.filter(|row| row.output != MEAN && row.kept == Some(false));
+    let own: Vec<&Row> = own.filter(|row| output != MEAN || row.output != MEAN).collect();
+    let missed = own.iter().filter(|row| row.kept == Some(false));
     let missed: Vec<&str> = missed.map(|row| row.output.as_str()).collect();
+    let reached = is_reached(best, judged_share(rows, best));
     let kept = match (best.kept, output == MEAN && !missed.is_empty()) {
-        (_, true) => format!("but falls short of its coverage target in {}", listed(missed)),
-        (Some(true), _) => "and reaches its coverage target".to_owned(),
-        _ => "but falls short of its coverage target".to_owned(),
+        (_, true) => format!(" but falls short of its coverage target in {}", listed(missed)),
+        (Some(true), _) if reached => " and reaches its coverage target".to_owned(),
+        (Some(true), _) => " and a coverage that is consistent with its target".to_owned(),
+        (Some(false), _) => " but falls short of its coverage target".to_owned(),
+        // Without a share of samples inside there is nothing to say.
+        (None, _) => String::new(),
     };
-    format!("On the test part {} ({}) has {measure} {kept}.", best.model, best.fit)
+    let found = format!("On the test part {} ({}) has {measure}{kept}", best.model, best.fit);
+    format!("{}.", found.trim_end_matches(','))
+}
+
+/// Whether a share is at least the target, to the digits that are shown; else it may still be consistent with it.
+fn is_reached(row: &Row, share: Option<f64>) -> bool {
+    let metrics = Metrics {
+        picp: share,
+        ..row.numbers
+    };
+    MeasuredCoverage::of(&metrics, row.coverage, None)
+        .is_some_and(|measured| measured.verdict() == CoverageVerdict::Reached)
+}
+
+/// The share of samples inside that stands against the target: all outputs together where the band was sized for that, else the output that is
+/// inside least often, since a mean hides that one misses.
+fn judged_share(rows: &[Row], row: &Row) -> Option<f64> {
+    if row.together.is_some() || row.output != MEAN {
+        return row.together.or(row.numbers.picp);
+    }
+    let own = rows
+        .iter()
+        .filter(|other| other.fit == row.fit && other.model == row.model);
+    let shares = own.filter(|other| other.output != MEAN).map(|other| other.numbers.picp);
+    // One that has no share leaves the worst open.
+    let shares: Option<Vec<f64>> = shares.collect();
+    shares?.into_iter().min_by(f64::total_cmp)
 }
 
 fn charts(rows: &[Row]) -> Vec<Chart> {
@@ -211,8 +281,10 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
     let output = rows.last().map_or("", |row| row.output.as_str());
     let shown: Vec<&Row> = rows.iter().filter(|row| row.output == output).collect();
     let categories: Vec<String> = shown.iter().map(|row| row.category.clone()).collect();
-    let coverage = shown.first().map_or(0.0, |row| row.coverage);
-    let chart = |title: &str, y_label: &str, value: fn(&Row) -> Option<f64>, references: Vec<Reference>| {
+    let mut targets: Vec<f64> = shown.iter().map(|row| row.coverage).collect();
+    targets.sort_by(f64::total_cmp);
+    targets.dedup();
+    let chart = |title: &str, y_label: &str, value: &dyn Fn(&Row) -> Option<f64>, references: Vec<Reference>| {
         Chart::Bars(BarsChart {
             title: title.to_owned(),
             x_label: String::new(),
@@ -224,33 +296,36 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
             y_range: None,
         })
     };
-    let asked = Reference {
+    let asked = targets.into_iter().map(|coverage| Reference {
         value: 100.0 * coverage,
         label: format!("target {}", asked(coverage)),
-    };
+    });
     let mut charts = vec![
         chart(
             "Inside the band",
-            "PICP (%)",
-            |row| row.together.or(row.numbers.picp).map(|share| 100.0 * share),
-            vec![asked],
+            match output == MEAN {
+                true => "PICP (%), worst output or all together",
+                false => "PICP (%)",
+            },
+            &|row| judged_share(rows, row).map(|share| 100.0 * share),
+            asked.collect(),
         ),
         chart(
             "Mean width",
             "PINAW (% of the range)",
-            |row| row.numbers.pinaw.map(|width| 100.0 * width),
+            &|row| row.numbers.pinaw.map(|width| 100.0 * width),
             Vec::new(),
         ),
     ];
     if output == MEAN {
-        charts.push(chart("Mean fit", "fit (%)", |row| row.numbers.fit_percent, Vec::new()));
+        charts.push(chart("Mean fit", "fit (%)", &|row| row.numbers.fit_percent, Vec::new()));
         return charts;
     }
-    charts.push(chart("Error", "RMSE", |row| row.numbers.rmse, Vec::new()));
+    charts.push(chart("Error", "RMSE", &|row| row.numbers.rmse, Vec::new()));
     charts.push(chart(
         "Interval score",
         "score (lower is better)",
-        |row| row.numbers.interval_score,
+        &|row| row.numbers.interval_score,
         Vec::new(),
     ));
     charts
@@ -280,8 +355,16 @@ fn is_same_record(a: &BandChart, b: &BandChart) -> bool {
     a.x == b.x && a.y_label == b.y_label && a.measured == b.measured
 }
 
+/// Whether its simulation of the test part ended early, and its charts with it.
+fn diverged(fit: &Fit<'_>) -> bool {
+    let mut test = fit.content.metrics.iter().filter(|row| row.name == "test");
+    test.any(|row| row.numbers.diverged_at.is_some())
+}
+
+/// Whether the fits show the same measured samples, but for those that diverged: they have no numbers to compare.
 fn have_one_test_part(fits: &[Fit<'_>]) -> bool {
-    let all: Vec<Vec<Vec<&BandChart>>> = fits.iter().map(test_charts).collect();
+    let whole = fits.iter().filter(|fit| !diverged(fit));
+    let all: Vec<Vec<Vec<&BandChart>>> = whole.map(test_charts).collect();
     let same =
         |a: &[&BandChart], b: &[&BandChart]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_record(a, b));
     let same_runs =
@@ -291,7 +374,8 @@ fn have_one_test_part(fits: &[Fit<'_>]) -> bool {
 
 /// A chart per output with all models, where there are several on the same samples.
 fn overlays(fits: &[Fit<'_>]) -> Vec<Chart> {
-    if fits.len() < 2 || !have_one_test_part(fits) {
+    let fits: Vec<Fit<'_>> = fits.iter().filter(|fit| !diverged(fit)).copied().collect();
+    if fits.len() < 2 || !have_one_test_part(&fits) {
         return Vec::new();
     }
     let all: Vec<Vec<&BandChart>> = fits.iter().map(first_charts).collect();
@@ -334,77 +418,4 @@ fn simulation(fit: &Fit<'_>) -> Simulation {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn compared(first: &Page, second: &Page) -> CompareContent {
-        let fits = [("one", first), ("two", second)].map(|(name, page)| Comparison { name, page });
-        match compare_page(&fits, "compare one two").expect("two fits").content() {
-            Content::Compare(content) => (**content).clone(),
-            _ => panic!("a comparison"),
-        }
-    }
-
-    #[test]
-    fn models_are_laid_over_one_another_where_their_samples_are_the_same() {
-        let old = include_str!("../tests/fixtures/fit-0.1.0.json");
-        let page = Page::from_json(old).expect("an old page");
-        let same = compared(&page, &page);
-        assert_eq!(
-            (same.overlays.len(), same.cautions.len()),
-            (2, 0),
-            "one chart per output"
-        );
-        let means: Vec<&Row> = same.rows.iter().filter(|row| row.output == MEAN).collect();
-        assert!(
-            means
-                .iter()
-                .all(|row| row.numbers.rmse.is_none() && row.cells[1] == "–")
-        );
-        assert!(same.lead[0].contains("the best mean fit"), "{:?}", same.lead);
-
-        // Early versions judged the mean of the outputs.
-        let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
-        data["baseline"]["rows"][2]["kept"] = true.into();
-        let mean = Page::from_json(&data.to_string()).expect("a page");
-        let lead = &compared(&mean, &mean).lead[0];
-        assert!(
-            lead.ends_with("but falls short of its coverage target in flow."),
-            "{lead}"
-        );
-
-        let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
-        data["parts"][0]["runs"][0]["charts"][0]["x"]["start"] = 7.0.into();
-        let other = Page::from_json(&data.to_string()).expect("a page");
-        let different = compared(&page, &other);
-        assert!(different.overlays.is_empty());
-        assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
-        // Fits that differ in a later run alone.
-        let with_second_run = |start: f64| {
-            let mut data: serde_json::Value = serde_json::from_str(old).expect("JSON");
-            let runs = data["parts"][0]["runs"].as_array_mut().expect("runs");
-            let mut second = runs[0].clone();
-            second["charts"][0]["x"]["start"] = start.into();
-            runs.push(second);
-            Page::from_json(&data.to_string()).expect("a page")
-        };
-        let [first, second] = [100.0, 200.0].map(with_second_run);
-        assert_eq!(compared(&first, &first).cautions.len(), 0);
-        let different = compared(&first, &second);
-        assert!(different.overlays.is_empty());
-        assert!(different.cautions[0].starts_with("The test parts of these fits are not the same"));
-        let one = [Comparison {
-            name: "one",
-            page: &page,
-        }];
-        let comparison = compare_page(&one, "compare one").expect("a page");
-        let nested = [Comparison {
-            name: "two",
-            page: &comparison,
-        }];
-        assert_eq!(
-            compare_page(&nested, "compare two").expect_err("no fit").to_string(),
-            "cannot compare: two is not the page of a fit"
-        );
-    }
-}
+mod tests;

@@ -50,7 +50,8 @@ fn of_division(folds: &Folds<'_>, fold: usize, model: &Model) -> Result<Vec<(usi
     };
     let outputs = folds.dataset.outputs().len();
     let scores = sampled.into_iter().map(|(horizon, bands)| {
-        let of = |output: usize| folds.scores(fold, &bands, output);
+        // Predictions ahead go on where a free run has ended.
+        let of = |output: usize| folds.scores(fold, &bands, None, output);
         Ok((horizon, (0..outputs).map(of).collect::<Result<OfDivision>>()?))
     });
     scores.collect()

@@ -10,9 +10,9 @@ use crate::ahead::held_out_ahead;
 use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::error::Result;
-use crate::folds::Folds;
+use crate::folds::{Folds, begun_before};
 use crate::light::{Joined, compared, light_members};
-use crate::promise::own_error;
+use crate::promise::{own_error, warmup_of_history};
 use crate::sizing::{blocks_and_cuts, sized, worse_pieces};
 
 /// A network with margins; the fields of [`Member`](crate::finish::Member).
@@ -202,20 +202,21 @@ fn held_out_bands<'a>(
     for fold in 0..folds.folds.len() {
         let models = models_of(fold);
         // Models that start from history have it before a block, and were judged so.
-        let starts_from_history = models.iter().any(|model| model.config().initial.looks_back() > 0);
-        let part = match starts_from_history {
-            true => folds.historic_runs(fold),
-            false => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
+        let warmup = models.iter().find_map(|model| warmup_of_history(model));
+        let part = match warmup {
+            Some(warmup) => folds.historic_runs(fold, warmup),
+            None => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
         };
         let bands = mean_bands(folds, &models, &part, spread)?;
         // How well a state is found depends on where a run starts, and how far a run drifts on its length.
-        let whole = match starts_from_history && folds.is_long() {
-            true => mean_bands(folds, &models, &folds.folds[fold].held_out, spread)?,
+        let all = begun_before(&folds.folds[fold].held_out, warmup.unwrap_or(0));
+        let whole = match warmup.is_some() && folds.is_long() {
+            true => mean_bands(folds, &models, &all, spread)?,
             false => Vec::new(),
         };
         for (output, found) in found.iter_mut().enumerate() {
-            let in_pieces = folds.scores(fold, &bands, output)?;
-            let as_a_whole = folds.scores(fold, &whole, output)?;
+            let in_pieces = folds.scores(fold, &bands, Some(&part), output)?;
+            let as_a_whole = folds.scores(fold, &whole, Some(&all), output)?;
             found.push(worse_pieces(in_pieces, &as_a_whole));
         }
     }

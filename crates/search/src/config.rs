@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// | `lags` | none | only these lags |
 /// | `states` | none | of `iss`: only so many states |
 /// | `hidden` | none | of `iss`: only these units in the state map and the output map of a state-space model; none in both is a linear one |
-/// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up, of `iss` from history |
+/// | `initial` | none | how simulations start; none: with measured outputs, of `ilstm` after a warm-up, of `iss` from history, which it needs |
 /// | `coverage` | 0.9 | share of samples that the band should hold |
 /// | `together` | false | whether the share is of samples where all outputs are inside, instead of each output's own |
 /// | `rounds` | 1000 | most rounds; fewer are faster: linear state-space models, three rounds of lagged networks, and each recipe of a network with hidden states are one each |
@@ -93,6 +93,12 @@ impl SearchConfig {
             return Err(ModelError::option("rounds", self.rounds, "at most 1000"));
         }
         self.check_shape()?;
+        if self.model == Some(ModelKind::Iss)
+            && let Some(initial) = self.initial.filter(|initial| initial.unscored() == 0)
+        {
+            let expected = "warmup:N or history:N, from which a search of iss finds the state at the start";
+            return Err(ModelError::option("initial", initial, expected));
+        }
         if let Some(lags) = self.lags {
             Lags::new(lags.nx, lags.nd, lags.ny)?;
         }

@@ -53,8 +53,9 @@ pub fn calibrate_on_blocks(
         }
         let (blind, _) = fitted?;
         let runs = folds.approaches(fold).into_iter().map(|(run, _)| run).collect();
-        let bands = blind.simulate(dataset, &Part::from_segments(runs))?;
-        let scores = (0..outputs).map(|output| folds.scores(fold, &bands, output));
+        let runs = Part::from_segments(runs);
+        let bands = blind.simulate(dataset, &runs)?;
+        let scores = (0..outputs).map(|output| folds.scores(fold, &bands, Some(&runs), output));
         Ok((scores.collect::<Result<_>>()?, blind))
     });
     let (mut blocks, mut cuts) = (vec![Vec::new(); outputs], vec![Vec::new(); outputs]);

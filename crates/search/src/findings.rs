@@ -1,8 +1,6 @@
 //! A look at the record before anything is fitted.
 
-use intervalid_data::{
-    Dataset, DeadTimeConfig, Experiment, Part, Split, count, describe, estimate_dead_time, excitation_order,
-};
+use intervalid_data::{Dataset, Experiment, Part, Split, count, describe, excitation_order, find_dead_times};
 use serde::{Deserialize, Serialize};
 
 /// Something about a record that a user should know, in plain words.
@@ -102,13 +100,17 @@ fn column<'a>(dataset: &'a Dataset, part: &Part, of: impl Fn(&'a Experiment) -> 
 
 fn dead_times(dataset: &Dataset, part: &Part, findings: &mut Vec<Finding>) {
     // A record too short for the estimate is not worth an error here.
-    let pairs = estimate_dead_time(dataset, part, &DeadTimeConfig::default()).unwrap_or_default();
+    let pairs = find_dead_times(dataset, part).unwrap_or_default();
     for pair in pairs {
         let (input, output) = (&dataset.inputs()[pair.input].name, &dataset.outputs()[pair.output].name);
         let text = match pair.delay {
             Some(0) => format!("'{input}' acts on '{output}' without delay"),
             Some(delay) => format!("'{input}' acts on '{output}' after {}", count(delay, "sample")),
-            None => format!("no linear effect of '{input}' on '{output}' is to be seen"),
+            // Slow plants answer a slow input without any delay that stands out.
+            None => format!(
+                "no answer of '{output}' to '{input}' within {} stands out of the noise",
+                count(pair.correlation.len() - 1, "sample")
+            ),
         };
         findings.push(Finding {
             kind: FindingKind::DeadTime,

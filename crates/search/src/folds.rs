@@ -10,7 +10,7 @@ use intervalid_data::{
     DataError, Dataset, InitialState, Lags, Normaliser, Part, Scaled, ScaledExperiment, Segment, Split, Window,
     free_run_windows,
 };
-use intervalid_model::{Band, BlockScores, align};
+use intervalid_model::{Band, BlockScores, DIVERGED, align, quantile};
 
 use crate::cut::{CUTS, Cut, JUDGING, MOST_EXPERIMENTS};
 use crate::doubt::backwards;
@@ -92,8 +92,10 @@ impl<'a> Folds<'a> {
 
     /// The same in other units: those that a model has which was fitted before.
     pub(crate) fn in_units(self, normaliser: Normaliser) -> Self {
+        let scaled = normaliser.scale(self.dataset);
         Self {
-            scaled: normaliser.scale(self.dataset),
+            backwards: backwards(&scaled, &self.all),
+            scaled,
             normaliser,
             ..self
         }
@@ -257,12 +259,12 @@ impl<'a> Folds<'a> {
             .collect()
     }
 
-    /// Where models that start from history run over what a fold holds out: a long record's one part in pieces, since how well a state is
-    /// found depends on where a run starts.
-    pub(crate) fn historic_runs(&self, fold: usize) -> Part {
+    /// Where models that start from history run over what a fold holds out, a warm-up earlier: a long record's one part in pieces, since how
+    /// well a state is found depends on where a run starts.
+    pub(crate) fn historic_runs(&self, fold: usize, warmup: usize) -> Part {
         let held_out = &self.folds[fold].held_out;
         if !self.is_long() {
-            return held_out.clone();
+            return begun_before(held_out, warmup);
         }
         let piece = |segment: &Segment, index: usize| {
             let range = piece(segment.start..segment.end, index);
@@ -276,7 +278,7 @@ impl<'a> Folds<'a> {
             .segments()
             .iter()
             .flat_map(|segment| (0..BLOCKS).map(move |index| piece(segment, index)));
-        Part::from_segments(pieces.collect())
+        begun_before(&Part::from_segments(pieces.collect()), warmup)
     }
 
     /// Free runs over a held-out block, each with the first sample that counts.
@@ -298,12 +300,21 @@ impl<'a> Folds<'a> {
         Ok(windows)
     }
 
-    /// What the bands of free runs towards a held-out block are worth on the block itself.
-    pub(crate) fn scores(&self, fold: usize, bands: &[Band], output: usize) -> Result<BlockScores> {
+    /// What the bands of runs towards a held-out block are worth on the block itself.
+    ///
+    /// Of free runs over `part` those that have diverged count to their end, as errors of [`DIVERGED`] standard deviations from a band of
+    /// the width it had: what was lost would else make a band look better than it is. Without a part nobody knows where they would have ended.
+    pub(crate) fn scores(
+        &self,
+        fold: usize,
+        bands: &[Band],
+        part: Option<&Part>,
+        output: usize,
+    ) -> Result<BlockScores> {
         let approaches = self.approaches(fold);
         let mut scores = BlockScores::default();
         for (run, band) in align(self.dataset, bands, output)?.iter().zip(bands) {
-            let first = band.first + band.len() - run.target.len();
+            let (end, first) = (band.first + band.len(), band.first + band.len() - run.target.len());
             let is_of = |block: &&(Segment, Segment)| {
                 block.1.experiment == band.experiment && block.0.start < band.first && band.first < block.1.end
             };
@@ -316,14 +327,27 @@ impl<'a> Folds<'a> {
                 scores.below.push(run.centre[at] - run.lower[at]);
                 scores.above.push(run.upper[at] - run.centre[at]);
             }
+            if let (Some(part), Some(_)) = (part, band.diverged_at) {
+                let lost = end_of_run(band, part).saturating_sub(end.max(block).max(band.first + band.warmup));
+                let middle =
+                    |low: &[f64], high: &[f64]| quantile(low.iter().zip(high).map(|(a, b)| b - a).collect(), 0.5);
+                let error = self.normaliser.output_width_to_physical(output, DIVERGED);
+                let below = middle(&band.lower[output], &band.centre[output]);
+                let above = middle(&band.centre[output], &band.upper[output]);
+                scores.error.extend(std::iter::repeat_n(error, lost));
+                scores.below.extend(std::iter::repeat_n(below, lost));
+                scores.above.extend(std::iter::repeat_n(above, lost));
+            }
         }
         Ok(scores)
     }
 
-    /// The first sample of a block that counts. Where the block begins its run, models with hidden states have no history, so that a
-    /// search counts none of its first samples.
+    /// The first sample of a block that counts, as far as its model scores it. In a record of one run, which begins once, a search counts none
+    /// of the samples that a model with hidden states might need as its history. Of several experiments nearly every block begins some, as
+    /// the next recording will: how a model comes out of its start is part of what it is worth.
     fn first_counted(&self, run: &Segment, block: &Segment) -> usize {
-        match run.start == block.start && self.forward_fold().is_some() {
+        let begins = run.start == block.start && self.forward_fold().is_some();
+        match begins && self.experiments().len() == 1 {
             true => block.start + HISTORY.min(block.len() / 2),
             false => block.start,
         }
@@ -364,6 +388,21 @@ impl<'a> Folds<'a> {
     }
 }
 
+/// Runs that begin so many samples before those of a part, where the record has them.
+pub(crate) fn begun_before(part: &Part, samples: usize) -> Part {
+    let earlier = |run: &Segment| Segment {
+        start: run.start.saturating_sub(samples),
+        ..*run
+    };
+    Part::from_segments(part.segments().iter().map(earlier).collect())
+}
+
+/// Where the run over `part` that a band is of would have ended. Runs of a part may begin within the one before them, to warm up.
+fn end_of_run(band: &Band, part: &Part) -> usize {
+    let is_of = |run: &&Segment| run.experiment == band.experiment && run.start < band.first && band.first <= run.end;
+    part.segments().iter().rfind(is_of).map_or(0, |run| run.end)
+}
+
 /// One of [`BLOCKS`] pieces of a stretch.
 pub(crate) fn piece(range: Range<usize>, index: usize) -> Range<usize> {
     let place = |index: usize| range.start + range.len() * index / BLOCKS;
@@ -390,102 +429,4 @@ fn held_out(all: &Part, range: std::ops::Range<usize>) -> Fold {
 }
 
 #[cfg(test)]
-mod tests {
-    use intervalid_data::{Channel, Experiment, SplitFractions};
-
-    use super::*;
-
-    /// Experiments of these lengths.
-    fn dataset_of(lengths: &[usize]) -> Dataset {
-        let column = |len: usize| (0..len).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<_>>();
-        let experiment = |&len: &usize| Experiment::new(format!("e{len}"), vec![column(len)], vec![column(len)]);
-        let channels = (vec![Channel::new("u")], vec![Channel::new("y")]);
-        let experiments = lengths.iter().map(experiment).collect();
-        Dataset::new("d", channels.0, channels.1, None, experiments).expect("valid")
-    }
-
-    #[test]
-    fn several_experiments_are_left_out_one_by_one() {
-        let left_out = |lengths: &[usize]| {
-            let dataset = dataset_of(lengths);
-            let split = Split::new(&dataset, SplitFractions::new(0.6, 0.2, 0.2).expect("valid")).expect("splits");
-            let folds = Folds::new(&dataset, &split).expect("cuts");
-            assert_eq!(folds.cuts().len(), CUTS.len());
-            for (cut, fold) in folds.cuts().into_iter().zip(&folds.with_cuts().folds[6..]) {
-                assert_eq!(fold.held_out.samples() + fold.rest.samples(), folds.all.samples());
-                for (part, is_fitted) in [(&fold.rest, true), (&fold.held_out, false)] {
-                    for piece in part.segments() {
-                        let whole = folds.all.segments().iter().find(|s| s.experiment == piece.experiment);
-                        let whole = whole.expect("a piece of a segment");
-                        let mut samples = piece.start..piece.end;
-                        assert!(samples.all(|k| cut.fits(whole, k - whole.start) == is_fitted));
-                    }
-                }
-            }
-            let of = |cut| if let Cut::Experiment(of) = cut { Some(of) } else { None };
-            folds.cuts().into_iter().filter_map(of).collect::<Vec<usize>>()
-        };
-        assert!(left_out(&[200]).is_empty());
-        assert_eq!(left_out(&[130, 70]), [0, 1]);
-        assert_eq!(left_out(&[60; 8]), [0, 2, 4, 6]);
-    }
-
-    #[test]
-    fn short_records_choose_epochs_on_a_part_of_what_they_know() {
-        for samples in [40, 59, 60, 100] {
-            let dataset = dataset_of(&[samples]);
-            let fractions = SplitFractions::new(0.8, 0.2, 0.0).expect("valid");
-            let split = Split::new(&dataset, fractions).expect("splits");
-            let folds = Folds::blocks(&dataset, &split).expect("cuts").with_two_cuts();
-            for (number, fold) in folds.folds.iter().enumerate() {
-                let chooses = folds.choosing(Some(number));
-                let learns = crate::cross_calibration::without(&fold.rest, &chooses);
-                assert_eq!(learns.samples() + chooses.samples(), fold.rest.samples());
-                assert!(learns.samples() >= fold.rest.samples() / 2, "{number} of {samples}");
-            }
-        }
-    }
-
-    #[test]
-    fn blocks_partition_all_experiments_and_windows_stay_inside() {
-        let dataset = dataset_of(&[130, 70]);
-        let fractions = SplitFractions::new(0.6, 0.2, 0.2).expect("valid");
-        let split = Split::new(&dataset, fractions).expect("splits");
-        let folds = Folds::new(&dataset, &split).expect("cuts");
-        assert_eq!((folds.folds.len(), folds.blocks, folds.forward_fold()), (6, 5, Some(5)));
-        let forward = &folds.folds[5];
-        assert_eq!(forward.held_out.samples() + forward.rest.samples(), folds.all.samples());
-        let is_later = |(after, before): (&Segment, &Segment)| after.start == before.end;
-        assert!(
-            forward
-                .held_out
-                .segments()
-                .iter()
-                .zip(forward.rest.segments())
-                .all(is_later)
-        );
-        for fold in 0..6 {
-            let chooses = folds.choosing(Some(fold));
-            let known = crate::cross_calibration::without(&chooses, &folds.folds[fold].held_out);
-            assert_eq!(known.samples(), chooses.samples(), "{fold} chooses on what it knows");
-        }
-        let mut seen = vec![0; 200];
-        for fold in &folds.folds[..5] {
-            assert_eq!(fold.held_out.samples() + fold.rest.samples(), folds.all.samples());
-            for segment in fold.held_out.segments() {
-                (segment.start..segment.end).for_each(|k| seen[segment.experiment * 130 + k] += 1);
-            }
-            let lags = Lags { nx: 1, nd: 0, ny: 2 };
-            for window in folds.windows(&fold.rest, (lags, InitialState::Measured), 20, usize::MAX, 0) {
-                let inside = fold.rest.segments().iter().any(|segment| {
-                    segment.experiment == window.experiment
-                        && segment.start < window.start
-                        && window.start + window.len <= segment.end
-                });
-                assert!(inside, "{window:?}");
-            }
-        }
-        let expected: usize = folds.all.samples();
-        assert_eq!((seen.iter().sum::<usize>(), seen.iter().max()), (expected, Some(&1)));
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use intervalid_model::DIVERGED;
 use crate::budget::{Budget, WORK};
 use crate::config::SearchConfig;
 use crate::doubt::{Beliefs, disagreement};
-use crate::error::Result;
+use crate::error::{Result, SearchError};
 use crate::folds::Folds;
 use crate::networks::{most_samples, step_work};
 use crate::output_error::{DescentConfig, Narx, descend};
@@ -157,25 +157,16 @@ fn sorted(mut candidates: Vec<LinearCandidate>) -> Vec<LinearCandidate> {
 /// A few lags that held-out free runs like: the best, the smallest nearly as good, and the best of small orders.
 fn good_lags(folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> Result<Vec<Lags>> {
     let search = limits(folds, config);
-    let indices: Vec<usize> = (0..folds.folds.len()).collect();
-    let tables = map_parallel(&indices, budget.threads, |&fold| {
-        let split = Split {
-            train: folds.folds[fold].rest.clone(),
-            validation: folds.folds[fold].held_out.clone(),
-            test: Part::default(),
-        };
-        // In the units of all blocks: a step or a pulse may be all that a channel does, and a division's rest be without it.
-        compare_lags(folds.dataset, &folds.scaled, &split, &search)
-    });
-    budget.did(0.0, "lags");
-    budget.check()?;
-    let tables = tables.into_iter().collect::<Result<Vec<_>, DataError>>()?;
-    // There is at least one fold.
-    let mut mean: Vec<LagCandidate> = tables.first().cloned().unwrap_or_default();
-    for (index, candidate) in mean.iter_mut().enumerate() {
-        let squares: f64 = tables.iter().map(|table| table[index].validation_rmse.powi(2)).sum();
-        candidate.validation_rmse = (squares / tables.len() as f64).sqrt();
+    let mut mean = mean_table(folds, &search, budget)?;
+    if let Some(later) = search.later(folds.dataset, &folds.all) {
+        match mean_table(folds, &later, budget) {
+            Ok(table) => mean.extend(table),
+            // Of a record too short for late answers the others are kept.
+            Err(SearchError::Data(DataError::TooShort { .. })) => {}
+            Err(error) => return Err(error),
+        }
     }
+    budget.did(0.0, "lags");
     let best = |most_ny: usize| -> Option<LagCandidate> {
         let small = mean.iter().filter(|candidate| candidate.lags.ny <= most_ny);
         small
@@ -202,6 +193,29 @@ fn good_lags(folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> R
     Ok(distinct)
 }
 
+/// Lags with their mean errors over all blocks.
+fn mean_table(folds: &Folds<'_>, search: &LagSearchConfig, budget: &Budget<'_>) -> Result<Vec<LagCandidate>> {
+    let indices: Vec<usize> = (0..folds.folds.len()).collect();
+    let tables = map_parallel(&indices, budget.threads, |&fold| {
+        let split = Split {
+            train: folds.folds[fold].rest.clone(),
+            validation: folds.folds[fold].held_out.clone(),
+            test: Part::default(),
+        };
+        // In the units of all blocks: a step or a pulse may be all that a channel does, and a division's rest be without it.
+        compare_lags(folds.dataset, &folds.scaled, &split, search)
+    });
+    budget.check()?;
+    let tables = tables.into_iter().collect::<Result<Vec<_>, DataError>>()?;
+    // There is at least one fold.
+    let mut mean: Vec<LagCandidate> = tables.first().cloned().unwrap_or_default();
+    for (index, candidate) in mean.iter_mut().enumerate() {
+        let squares: f64 = tables.iter().map(|table| table[index].validation_rmse.powi(2)).sum();
+        candidate.validation_rmse = (squares / tables.len() as f64).sqrt();
+    }
+    Ok(mean)
+}
+
 /// As many lags as the shortest training set and patience allow.
 fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
     let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
@@ -210,16 +224,23 @@ fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
         initial: config.initial(),
         ..LagSearchConfig::default()
     };
-    // Six coefficients' worth of samples each at the least, or the search fits noise.
-    let fits = |search: &LagSearchConfig| {
-        let taps = search.max_nx + search.max_nd + 1;
-        let width = search.max_ny * outputs + taps * inputs;
-        width <= LONGEST_REGRESSOR && 4 * width + search.max_ny.max(taps) <= samples
-    };
-    while !fits(&search) && search.max_ny + search.max_nx + search.max_nd > 1 {
+    let taps = |search: &LagSearchConfig| search.max_nx + search.max_nd + 1;
+    let columns = |search: &LagSearchConfig| search.max_ny * outputs + taps(search) * inputs;
+    while columns(&search) > LONGEST_REGRESSOR && search.max_ny + search.max_nx + search.max_nd > 1 {
         search.max_ny = (search.max_ny - 1).max(1);
         search.max_nx = search.max_nx.saturating_sub(1);
         search.max_nd = search.max_nd.saturating_sub(1);
+    }
+    // Four samples for each coefficient at the least, or the search fits noise. A dead time costs none.
+    let memory = |search: &LagSearchConfig| search.max_ny.max(taps(search));
+    let coefficients = |search: &LagSearchConfig| search.max_ny * outputs + (search.max_nx + 1) * inputs;
+    while 4 * coefficients(&search) + memory(&search) > samples && search.max_ny + search.max_nx > 1 {
+        search.max_ny = (search.max_ny - 1).max(1);
+        search.max_nx = search.max_nx.saturating_sub(1);
+    }
+    // All are solved from one table, which needs more samples than it has columns.
+    while 2 * columns(&search) + memory(&search) > samples && search.max_nd > 0 {
+        search.max_nd -= 1;
     }
     search
 }
@@ -365,4 +386,35 @@ pub(crate) fn mean_square(errors: Option<&[Vec<f64>]>) -> f64 {
         let count: usize = errors.iter().map(Vec::len).sum();
         errors.iter().flatten().map(|e| e * e).sum::<f64>() / count.max(1) as f64
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{LinearSystem, SplitFractions};
+
+    use super::*;
+    use crate::config::SearchOptions;
+
+    /// The lags that a search of a record of so many samples starts from.
+    fn lags_of(dead_time: usize, samples: usize) -> Vec<Lags> {
+        let system = LinearSystem {
+            dead_time,
+            noise_std: 0.05,
+            ..LinearSystem::default()
+        };
+        let dataset = system.generate(samples, 3).expect("generates").into_dataset();
+        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        let folds = Folds::new(&dataset, &split).expect("cuts");
+        let budget = Budget::new(&SearchOptions::default());
+        good_lags(&folds, &SearchConfig::default(), &budget).expect("compares")
+    }
+
+    #[test]
+    fn short_records_keep_their_dead_times_and_late_answers_are_searched() {
+        for (dead_time, samples) in [(3, 60), (3, 300), (30, 1500)] {
+            let found = lags_of(dead_time, samples);
+            let has_it = |lags: &Lags| (lags.nd..=lags.nd + lags.nx).contains(&dead_time);
+            assert!(found.iter().any(has_it), "{dead_time} of {samples}: {found:?}");
+        }
+    }
 }

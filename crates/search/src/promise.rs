@@ -5,7 +5,7 @@
 //! was fitted to, and, by its members that had not seen them, on held-out samples.
 
 use intervalid_data::{Dataset, Part};
-use intervalid_model::{Model, align};
+use intervalid_model::{Model, ModelKind, align};
 use serde::{Deserialize, Serialize};
 
 use crate::folds::Folds;
@@ -56,10 +56,21 @@ pub(crate) fn own_error(model: &Model, folds: &Folds<'_>) -> f64 {
 /// Where free runs start: with lags at the beginning, with history before every part that judged the candidate. The longer a run
 /// of a plant that integrates, the larger its error, so that both must be alike.
 fn judged_parts(model: &Model, folds: &Folds<'_>) -> Vec<Part> {
-    match model.config().initial.looks_back() {
-        0 => vec![folds.all.clone()],
-        _ => (0..folds.folds.len()).map(|fold| folds.historic_runs(fold)).collect(),
+    match warmup_of_history(model) {
+        None => vec![folds.all.clone()],
+        Some(warmup) => (0..folds.folds.len())
+            .map(|fold| folds.historic_runs(fold, warmup))
+            .collect(),
     }
+}
+
+/// Of models that were judged in runs which begin where held-out samples do, with history before: by how much a run over a part has to begin
+/// earlier, for its warm-up. None of models that were judged in runs which begin long before. Whatever the user has said of starts, models
+/// with hidden states were judged so.
+pub(crate) fn warmup_of_history(model: &Model) -> Option<usize> {
+    let initial = model.config().initial;
+    let is_judged_so = model.kind() == ModelKind::Iss || initial.looks_back() > 0;
+    is_judged_so.then(|| initial.unscored() - initial.looks_back())
 }
 
 /// Root mean square error of free runs over parts, in standard deviations; infinite where one diverges or cannot be run.

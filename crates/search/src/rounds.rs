@@ -11,7 +11,7 @@
 //!
 //! A deadline ends the rounds wherever it falls; as many rounds again give the same result.
 
-use intervalid_data::{DeadTimeConfig, estimate_dead_time};
+use intervalid_data::find_dead_times;
 
 use crate::budget::Budget;
 use crate::config::SearchConfig;
@@ -113,7 +113,7 @@ fn dead_times(folds: &Folds<'_>, config: &SearchConfig, linear: &[LinearCandidat
         .iter()
         .filter(|candidate| candidate.score.total() <= (1.0 + GOOD_LAGS) * linear[0].score.total());
     let of_lags = good.map(|candidate| candidate.lags.nd).min().unwrap_or(0);
-    let pairs = estimate_dead_time(folds.dataset, &folds.all, &DeadTimeConfig::default()).unwrap_or_default();
+    let pairs = find_dead_times(folds.dataset, &folds.all).unwrap_or_default();
     let seen = pairs.iter().filter_map(|pair| pair.delay).min().unwrap_or(0);
     match of_lags.min(seen) {
         0 => vec![0],

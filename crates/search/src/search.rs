@@ -115,11 +115,13 @@ fn doubt(calibration: &Calibration, coverage: f64) -> Option<String> {
             "models of one side of the record do not hold on the other (a band sized by the blocks has {mean:.0} % inside there)"
         ));
     }
-    let lost = calibration.cuts.saturating_sub(of_cuts.len());
+    // A run that has diverged before the samples that it is judged on has none of them inside.
+    let diverged = of_cuts.iter().filter(|share| **share <= 0.0).count();
+    let lost = calibration.cuts.saturating_sub(of_cuts.len()) + diverged;
     if lost > 0 {
         let cuts = calibration.cuts;
         reasons.push(format!(
-            "of {cuts} models fitted to one side of a cut, {lost} could not be judged on the other: none could be made, or it diverged"
+            "of {cuts} models fitted to one side of a cut, {lost} could not be made, diverged or had nothing inside on the other"
         ));
     }
     if reasons.is_empty() {

@@ -165,6 +165,10 @@ fn in_folder(
                 WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => Ok(Ended::Cancelled {
                     message: "ended before there was a model to keep".to_owned(),
                 }),
+                error if error.is_of_kept_work() => Err(ApiError::conflict(format!(
+                    "{}: order the fit under another name, or delete this file to start over",
+                    ApiError::from(error).message
+                ))),
                 error => Err(error.into()),
             };
         }

@@ -107,10 +107,11 @@ impl Driver {
         let mut plan = StudyPlan::new(spec, options.data_dir)?;
         let mut store = Store::open_for_writing(folder, spec)?;
         Claim::sweep(folder);
-        let outdated = store.remove_outdated(&plan)?;
+        // The share comes first: runs of other shards are not this driver's to redo, so they are not its to remove.
         if let Some(shard) = options.shard {
             plan.retain_shard(shard);
         }
+        let outdated = store.remove_outdated(&plan)?;
         let other_versions: BTreeMap<String, usize> = store.other_versions()?;
         let before = store.states()?;
         let is_done = |run: &Run| before.get(&run.key).is_some_and(|state| state.done);

@@ -56,6 +56,17 @@ impl TableMetric {
         }
     }
 
+    /// As [`label`](Self::label), of a data set with several outputs.
+    #[must_use]
+    pub fn label_of_several(self) -> &'static str {
+        match self {
+            Self::Rmse => "RMSE",
+            Self::Picp => "PICP % (worst output)",
+            Self::Pinaw => "100·PINAW (mean of outputs)",
+            Self::Cwc => "CWC (mean of outputs)",
+        }
+    }
+
     /// Its value in the units of tables; none of a simulation that diverged, or where measured outputs without a range leave it undefined.
     #[must_use]
     pub fn of(self, metrics: &Metrics, dataset: &str) -> Option<f64> {

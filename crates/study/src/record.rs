@@ -45,6 +45,38 @@ pub struct RunMetrics {
     pub outputs: Vec<(String, Metrics)>,
 }
 
+impl RunMetrics {
+    /// Whether there is more than one output.
+    #[must_use]
+    pub fn has_several_outputs(&self) -> bool {
+        self.outputs.len() > 1
+    }
+
+    /// What stands for the run in tables, figures and pages: with one output, its metrics.
+    ///
+    /// Of several outputs, errors and interval scores are in units of their own and have no mean. The coverage is asked of each output,
+    /// and a mean hides that one misses it: the share inside is that of the output that is inside least often, the worst window the
+    /// worst of any. The others have no unit, and are means.
+    #[must_use]
+    pub fn judged(&self) -> Metrics {
+        if !self.has_several_outputs() {
+            return self.all;
+        }
+        // One output without a share leaves the worst open.
+        let least = |measure: fn(&Metrics) -> Option<f64>| {
+            let values: Option<Vec<f64>> = self.outputs.iter().map(|(_, metrics)| measure(metrics)).collect();
+            values?.into_iter().min_by(f64::total_cmp)
+        };
+        Metrics {
+            rmse: None,
+            interval_score: None,
+            picp: least(|metrics| metrics.picp),
+            worst_rolling_picp: least(|metrics| metrics.worst_rolling_picp),
+            ..self.all
+        }
+    }
+}
+
 impl From<Evaluation> for RunMetrics {
     fn from(evaluation: Evaluation) -> Self {
         Self {

@@ -80,7 +80,7 @@ pub enum StudyEvent<'a> {
         worker: usize,
         /// The run.
         cell: &'a Cell,
-        /// Metrics of the test part.
+        /// Metrics of the test part, as [`RunMetrics::judged`](crate::RunMetrics::judged) has them.
         test: &'a Metrics,
         /// Training time.
         seconds: f64,
@@ -279,20 +279,20 @@ impl Study<'_> {
             return;
         }
         let cell = &output.cell;
-        (self.options.observer)(&match &output.state {
-            RunState::Done(result) => StudyEvent::Finished {
+        match &output.state {
+            RunState::Done(result) => (self.options.observer)(&StudyEvent::Finished {
                 worker,
                 cell,
-                test: &result.test.all,
+                test: &result.test.judged(),
                 seconds: result.train_seconds,
                 progress,
-            },
-            RunState::Failed { reason } => StudyEvent::Failed {
+            }),
+            RunState::Failed { reason } => (self.options.observer)(&StudyEvent::Failed {
                 worker,
                 cell,
                 reason,
                 progress,
-            },
-        });
+            }),
+        }
     }
 }

@@ -290,7 +290,8 @@ impl Store {
         })
     }
 
-    /// Removes runs whose place in the grid now has another key: their data, their settings or the program changed.
+    /// Removes runs whose place in the plan now has another key: their data, their settings or the program changed. What the plan
+    /// does not hold, such as the runs of another shard, stays.
     pub(crate) fn remove_outdated(&mut self, plan: &StudyPlan) -> Result<usize> {
         let planned: HashMap<String, &str> = plan
             .runs()

@@ -1,7 +1,7 @@
 //! What can go wrong, with the values that say why.
 
 use intervalid_data::{DataError, display_name};
-use intervalid_model::{ModelError, ModelKind, OutputRange};
+use intervalid_model::{FileKind, ModelError, ModelKind, OutputRange};
 use intervalid_search::SearchError;
 
 /// Errors of this crate.
@@ -110,6 +110,18 @@ pub enum WorkflowError {
         /// `search` or `calibration`.
         stage: &'static str,
     },
+}
+
+impl WorkflowError {
+    /// Whether the checkpoint or journal that is there cannot be gone on from: nothing but another place or its removal helps.
+    #[must_use]
+    pub fn is_of_kept_work(&self) -> bool {
+        match self {
+            Self::Model(ModelError::Format { what, .. }) => *what == FileKind::Checkpoint,
+            Self::Search(SearchError::Journal { .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 /// Samples beyond the physical limits of their output.

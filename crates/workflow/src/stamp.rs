@@ -46,6 +46,15 @@ pub struct KnownStart {
     pub hash: String,
     /// Samples up to the end of what was learnt from; 0 of an experiment that only judged.
     pub learnt: usize,
+    /// [`start_hashes`] of 16 samples, 32, 64 and so on, as far as the samples reach: by these it is known where it was cut short. Earlier
+    /// versions had none.
+    #[serde(default)]
+    pub marks: Vec<String>,
+}
+
+/// The lengths at which beginnings are marked: each twice the one before. A recording that was cut short has a mark in its second half.
+fn mark_lengths() -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(16_usize), |length| length.checked_mul(2))
 }
 
 impl RecordStamp {
@@ -126,20 +135,31 @@ impl RecordStamp {
         self.learnt.is_empty() && self.data == hash(dataset, &Part::whole(dataset))
     }
 
-    /// Experiments of the record that an experiment of `dataset` is, or begins with.
+    /// Experiments of the record that an experiment of `dataset` is, or begins with, or is a beginning of. Of the last, half of its
+    /// samples at least are compared.
     fn known_starts(&self, dataset: &Dataset, experiment: usize) -> impl Iterator<Item = &KnownStart> {
+        let samples = &dataset.experiments()[experiment];
+        let last_mark = mark_lengths()
+            .take_while(|length| *length <= samples.len())
+            .enumerate()
+            .last();
         // Many recordings have few lengths.
-        let lengths: BTreeSet<usize> = self.starts.iter().map(|start| start.samples).collect();
+        let lengths = self.starts.iter().map(|start| start.samples);
+        let lengths: BTreeSet<usize> = lengths.chain(last_mark.map(|(_, length)| length)).collect();
         let lengths: Vec<usize> = lengths.into_iter().collect();
         let found = start_hashes(dataset, experiment, &lengths);
         let found: BTreeMap<usize, Option<String>> = lengths.into_iter().zip(found).collect();
         let whole = hash_of(dataset, experiment);
         let is_whole = self.learnt.contains(&whole) || self.judged.contains(&whole);
-        let samples = &dataset.experiments()[experiment];
         let is_known = move |start: &KnownStart| {
-            let hash = found.get(&start.samples).and_then(Option::as_ref);
+            let has = |length: usize, hash: &String| {
+                found.get(&length).and_then(Option::as_ref) == Some(hash) && (is_whole || samples.is_known_by(length))
+            };
             // Of no samples at all every recording is the continuation.
-            start.samples > 0 && hash == Some(&start.hash) && (is_whole || samples.is_known_by(start.samples))
+            let has_grown = start.samples > 0 && has(start.samples, &start.hash);
+            let was_cut =
+                || last_mark.is_some_and(|(mark, length)| start.marks.get(mark).is_some_and(|hash| has(length, hash)));
+            has_grown || was_cut()
         };
         self.starts.iter().filter(move |start| is_known(start))
     }
@@ -171,6 +191,9 @@ impl RecordStamp {
                     "the test part is another one of the same data ({} samples, not {})",
                     other.test_samples, self.test_samples
                 ),
+                false if (self.samples, self.test_samples) == (other.samples, other.test_samples) => {
+                    "the data differ, sample by sample".to_owned()
+                }
                 false => format!(
                     "the data differ ({} samples, {} of them for the test, not {} and {})",
                     other.samples, other.test_samples, self.samples, self.test_samples
@@ -200,8 +223,18 @@ fn starts(dataset: &Dataset, split: &Split) -> Vec<KnownStart> {
         let length = dataset.experiments()[experiment].len();
         // The last line may be half a number still, and rows to come change samples that they are made into.
         let samples = length.saturating_sub(dataset.unsettled() + 1);
-        let hash = start_hashes(dataset, experiment, &[samples]).pop().flatten()?;
-        Some(KnownStart { samples, hash, learnt })
+        let mut lengths: Vec<usize> = mark_lengths().take_while(|length| *length < samples).collect();
+        lengths.push(samples);
+        let mut marks: Vec<String> = start_hashes(dataset, experiment, &lengths)
+            .into_iter()
+            .collect::<Option<_>>()?;
+        let hash = marks.pop()?;
+        Some(KnownStart {
+            samples,
+            hash,
+            learnt,
+            marks,
+        })
     };
     learnt.into_iter().filter_map(start).collect()
 }
@@ -325,6 +358,13 @@ mod tests {
             [0, 1].map(|index| (stamp.learnt_until(&grown, index), stamp.held_until(&grown, index)))
         };
         assert_eq!(until(&one), [(None, None), (Some(70), Some(99))]);
+        // The beginning of what was learnt is known as well, down to its first samples; that of another recording is not.
+        for samples in [16, 40, 64, 99] {
+            let cut = record(&[(samples, 0), (samples, 7)]);
+            let learnt = [0, 1].map(|index| one.learnt_until(&cut, index));
+            assert_eq!(learnt, [Some(70), None], "{samples}");
+        }
+        assert!(one.learnt_of(&record(&[(15, 0)])).is_none());
         assert_eq!(one.learnt_until(&record(&[(100, 0)]), 0), Some(70));
         assert!(one.learnt_of(&grown).is_some() && one.learnt_of(&record(&[(160, 7)])).is_none());
         // Of two recordings the second judges alone.
@@ -365,10 +405,7 @@ mod tests {
         );
         assert_eq!(
             one.differences(&stamp("mm", 3.0, "0.5,0.1,0.4")),
-            [
-                "'y' is in mm, not in m",
-                "the data differ (20 samples, 8 of them for the test, not 20 and 8)"
-            ]
+            ["'y' is in mm, not in m", "the data differ, sample by sample"]
         );
     }
 }

@@ -78,19 +78,24 @@ pub(crate) fn every_kind() -> Vec<(&'static str, Model)> {
 
 /// y(k) = a y(k-1) + (1 - a) `gain` u(k-1) with a = e^(-1/τ): a first-order lag of this gain and this time constant in samples.
 pub(crate) fn first_order(gain: f64, time_constant: f64) -> Model {
-    let channels = |name: &str| vec![Channel::new(name)];
-    let record = Experiment::new("e", vec![vec![0.0; 40]], vec![vec![0.0; 40]]);
-    let dataset = Dataset::new("d", channels("u"), channels("y"), None, vec![record]).unwrap();
     let pole = (-1.0 / time_constant).exp();
+    linear(&["u"], Lags { nx: 0, nd: 1, ny: 1 }, vec![pole, (1.0 - pole) * gain])
+}
+
+/// ŷ(k) = the product of these coefficients and x(k), on scales of one.
+pub(crate) fn linear(inputs: &[&str], lags: Lags, coefficients: Vec<f64>) -> Model {
+    let channels = |names: &[&str]| names.iter().copied().map(Channel::new).collect();
+    let record = Experiment::new("e", vec![vec![0.0; 40]; inputs.len()], vec![vec![0.0; 40]]);
+    let dataset = Dataset::new("d", channels(inputs), channels(&["y"]), None, vec![record]).unwrap();
     let member = ArxModel {
-        lags: Lags { nx: 0, nd: 1, ny: 1 },
-        coefficients: vec![vec![pole, (1.0 - pole) * gain]],
+        lags,
+        coefficients: vec![coefficients],
         bias: vec![0.0],
     };
-    let scale = || vec![Scale { mean: 0.0, std: 1.0 }];
+    let scale = Scale { mean: 0.0, std: 1.0 };
     let normaliser = Normaliser {
-        inputs: scale(),
-        outputs: scale(),
+        inputs: vec![scale; inputs.len()],
+        outputs: vec![scale],
     };
     let config = FitConfig::default().with(|config| config.initial = InitialState::Measured);
     Model::from_arx(&dataset, normaliser, vec![member], vec![0.5], &config)

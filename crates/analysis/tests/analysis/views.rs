@@ -3,10 +3,10 @@
 use intervalid_analysis::{
     FrequencyResponse, Linearisation, PointRequest, Responses, StaticCurve, Views, fits_ahead, residuals,
 };
-use intervalid_data::{Channel, Dataset, Experiment, LinearSystem, Part, WienerSystem};
-use intervalid_model::{Band, ModelKind, OutputRange};
+use intervalid_data::{Channel, Dataset, Experiment, Lags, LinearSystem, Part, WienerSystem};
+use intervalid_model::{Band, Model, ModelKind, OutputRange};
 
-use crate::models::{config, every_kind, first_order, fitted, known_linear};
+use crate::models::{config, every_kind, first_order, fitted, known_linear, linear};
 
 fn complex((re, im): (f64, f64)) -> (f64, f64) {
     (re.hypot(im), im.atan2(re).to_degrees())
@@ -110,6 +110,64 @@ fn steps_of_slow_models_come_to_rest_or_have_no_figures() {
     let slow = views(10_000.0);
     assert_eq!(slow.responses[0].steps[0].outputs[0].figures, None);
     assert!(is_told(&slow), "{:?}", slow.notes);
+}
+
+/// Steps of every input by one, and what is said of all.
+fn steps_by_one(model: &Model) -> Views {
+    let linear = Linearisation::new(model, &PointRequest::default()).unwrap();
+    let ranges = vec![[-1.0, 1.0]; linear.inputs.len()];
+    Views::new(model, linear, None, &[1.0], &ranges).unwrap()
+}
+
+#[test]
+fn poles_in_one_place_take_longer_to_come_to_rest_than_one() {
+    // Six time constants after the step, four lags in a row are still 15 % from their rest.
+    let pole = (-1.0_f64 / 20.0).exp();
+    let own = [4.0 * pole, -6.0 * pole.powi(2), 4.0 * pole.powi(3), -pole.powi(4)];
+    let coefficients = [own.as_slice(), &[2.0 * (1.0 - pole).powi(4)]].concat();
+    let found = steps_by_one(&linear(&["u"], Lags { nx: 0, nd: 1, ny: 4 }, coefficients));
+    let figures = found.responses[0].steps[0].outputs[0].figures.unwrap();
+    assert!((figures.gain - 2.0).abs() < 0.04, "{}", figures.gain);
+    assert!(
+        !found.notes.iter().any(|note| note.contains("come to rest")),
+        "{:?}",
+        found.notes
+    );
+}
+
+#[test]
+fn a_slow_answer_leaves_the_figures_of_a_fast_one() {
+    // ŷ is a lag of 10 000 samples behind `drift`, and one of 10 samples behind `valve`.
+    let [slow, fast] = [10_000.0, 10.0].map(|constant: f64| (-1.0 / constant).exp());
+    let coefficients = vec![
+        slow + fast,
+        -slow * fast,
+        1.0 - slow,
+        3.0 * (1.0 - fast),
+        -(1.0 - slow) * fast,
+        -3.0 * (1.0 - fast) * slow,
+    ];
+    let found = steps_by_one(&linear(&["drift", "valve"], Lags { nx: 1, nd: 1, ny: 2 }, coefficients));
+    let figures = |input: usize| found.responses[input].steps[0].outputs[0].figures;
+    assert_eq!(figures(0), None);
+    let fast = figures(1).unwrap();
+    assert!((fast.gain - 3.0).abs() < 0.06, "{}", fast.gain);
+    assert!((fast.settling_time.unwrap() - 40.0).abs() < 3.0, "{fast:?}");
+    let told: Vec<&String> = found
+        .notes
+        .iter()
+        .filter(|note| note.contains("come to rest"))
+        .collect();
+    assert!(told.len() == 1 && told[0].ends_with(": drift to y."), "{told:?}");
+}
+
+#[test]
+fn an_answer_that_waits_for_its_input_has_not_come_to_rest() {
+    // No poles at all: ŷ(k) = 2 u(k-250).
+    let found = steps_by_one(&linear(&["u"], Lags { nx: 0, nd: 250, ny: 1 }, vec![0.0, 2.0]));
+    let figures = found.responses[0].steps[0].outputs[0].figures.unwrap();
+    assert!((figures.gain - 2.0).abs() < 1e-6, "{}", figures.gain);
+    assert_eq!(figures.settling_time, Some(250.0));
 }
 
 #[test]

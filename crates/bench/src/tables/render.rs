@@ -53,7 +53,7 @@ impl BenchTables {
     fn csv(&self) -> String {
         let mut text =
             "benchmark,protocol,method,by,test,output,unit,seeds,rmse,rmse_std,fit_percent,picp,picp_online,width,\
-                        interval_score,crps,nll,fit_seconds,step_microseconds,parameters,diverged,version,commit\n"
+                        interval_score,crps,nll,fit_seconds,step_microseconds,parameters,diverged,version,commit,coverage\n"
                 .to_owned();
         for table in &self.benchmarks {
             for row in &table.ours {
@@ -76,7 +76,7 @@ impl BenchTables {
                             "",
                             &rmse.to_string(),
                         ];
-                        text += &line(cells.into_iter().chain([""; 14]));
+                        text += &line(cells.into_iter().chain([""; 15]));
                     }
                 }
             }
@@ -118,6 +118,7 @@ impl BenchTable {
             score.diverged.to_string(),
             row.version.clone(),
             row.commits.join(" "),
+            row.coverage.to_string(),
         ];
         line(cells.iter().map(String::as_str))
     }
@@ -144,6 +145,15 @@ impl BenchTable {
         text
     }
 
+    /// What a row is called: its label, and the coverage where another row of that label was asked for another.
+    fn name_of(&self, row: &OurRow) -> String {
+        let is_other = |other: &OurRow| other.label == row.label && other.coverage.total_cmp(&row.coverage).is_ne();
+        match self.ours.iter().any(is_other) {
+            true => format!("{}, {} %", row.label, in_percent(row.coverage)),
+            false => row.label.clone(),
+        }
+    }
+
     /// Simulation errors, ours and published.
     fn errors(&self) -> String {
         let mut text = format!(
@@ -153,6 +163,7 @@ impl BenchTable {
             "---:|".repeat(self.headings.len())
         );
         for row in &self.ours {
+            let name = self.name_of(row);
             let cells: Vec<String> = row.scores.iter().map(error_cell).collect();
             let commits = match row.commits.as_slice() {
                 [] => String::new(),
@@ -163,8 +174,7 @@ impl BenchTable {
             let seeds = seeds.join(", ");
             let _ = writeln!(
                 text,
-                "| **{}** | {} | intervalid {}{commits}, seed{plural} {seeds} |",
-                row.label,
+                "| **{name}** | {} | intervalid {}{commits}, seed{plural} {seeds} |",
                 cells.join(" | "),
                 row.version
             );
@@ -188,15 +198,21 @@ impl BenchTable {
              |---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
         );
         for row in &self.ours {
+            let name = self.name_of(row);
+            // What was measured is told from what was asked: one decimal, or as many as that has.
+            let asked = in_percent(row.coverage);
+            let decimals = asked.split_once('.').map_or(1, |(_, decimals)| decimals.len());
             for (score, heading) in row.scores.iter().zip(&self.headings) {
-                let percent =
-                    |mean: Option<Mean>| shown(mean.map(|mean| scaled(mean, 100.0)), |mean| format!("{mean:.1}"));
+                let percent = |mean: Option<Mean>| {
+                    shown(mean.map(|mean| scaled(mean, 100.0)), |mean| {
+                        format!("{mean:.decimals$}")
+                    })
+                };
                 let plain = |mean: Option<Mean>| shown(mean, significant);
                 let _ = writeln!(
                     text,
-                    "| {} | {heading} | {:.0} | {} | {} | {} | {} | {} | {} | {} |",
-                    row.label,
-                    100.0 * row.coverage,
+                    "| {name} | {heading} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                    asked,
                     percent(score.picp),
                     percent(score.picp_online),
                     shown(score.fit_percent, |mean| format!("{mean:.2}")),
@@ -217,7 +233,7 @@ impl BenchTable {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} |",
-                row.label,
+                self.name_of(row),
                 shown(row.fit_seconds, |mean| format!("{mean:.0}")),
                 shown(row.step_microseconds, significant),
                 shown(row.parameters, |mean| format!("{mean:.0}")),
@@ -257,6 +273,13 @@ fn scaled(mean: Mean, factor: f64) -> Mean {
     }
 }
 
+/// A share that was asked, in per cent: 90, 99.5, with no digit that was not asked.
+fn in_percent(coverage: f64) -> String {
+    // Ten digits leave out what the multiplication adds.
+    let text = format!("{:.10}", 100.0 * coverage);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Three significant digits, never in powers of ten.
 fn significant(value: f64) -> String {
     let digits = match value.abs() {
@@ -269,6 +292,12 @@ fn significant(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn coverages_have_the_digits_that_were_asked() {
+        let asked = [0.9, 0.995, 0.5, 0.925, 0.55, 0.0725, 0.99999].map(in_percent);
+        assert_eq!(asked, ["90", "99.5", "50", "92.5", "55", "7.25", "99.999"]);
+    }
 
     #[test]
     fn three_digits() {

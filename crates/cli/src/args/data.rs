@@ -41,7 +41,7 @@ pub(crate) struct DataOptions {
         help_heading = "Data options"
     )]
     pub(crate) resample: Option<f64>,
-    /// Seconds between samples, for labels [default: from the time column]
+    /// Seconds between samples, for times and frequencies; predictions do not depend on it [default: from the time column]
     #[arg(
         long,
         value_name = "SECONDS",

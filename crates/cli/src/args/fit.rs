@@ -117,7 +117,7 @@ pub(crate) struct FitArgs {
         help_heading = "Fit options"
     )]
     pub(crate) output_range: Vec<(String, OutputRange)>,
-    /// Input taps beyond the first, dead time, output lags [default: the paper's for known names, else searched]
+    /// Input taps beyond the first, dead time, output lags [default: searched; with --preset paper the paper's for known names]
     #[arg(
         long,
         value_name = "NX,ND,NY",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use intervalid_data::DATA_DIR_VARIABLE;
+use intervalid_report::folder::command_line;
 
 mod analysis;
 mod bench;
@@ -105,6 +106,16 @@ pub(crate) struct GlobalArgs {
     // Not a PathBuf: clap would refuse a variable that is set but empty.
     #[arg(long, global = true, value_name = "DIR", env = DATA_DIR_VARIABLE)]
     pub(crate) data_dir: Option<OsString>,
+    /// All that was typed, the name of the program first.
+    #[arg(skip)]
+    pub(crate) typed: Vec<String>,
+}
+
+impl GlobalArgs {
+    /// The command as it may be typed once more.
+    pub(crate) fn command(&self) -> String {
+        command_line(&self.typed)
+    }
 }
 
 /// The verbs.

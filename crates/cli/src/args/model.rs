@@ -94,7 +94,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "BAND", value_enum, default_value = "full")]
     pub(crate) band: BandName,
     /// File that remembers what the band of --online has learnt, for the next call; made if it does not exist
-    #[arg(long, value_name = "FILE", requires = "online")]
+    // What conflicts with `online` waives that it is required.
+    #[arg(long, value_name = "FILE", requires = "online", conflicts_with_all = ["horizon", "initial_output", "start_from"])]
     pub(crate) state: Option<PathBuf>,
     /// Predict K samples ahead, each time from the measured outputs up to then, instead of simulating freely
     #[arg(long, value_name = "K", value_parser = samples_ahead, conflicts_with = "online")]

@@ -115,7 +115,7 @@ pub(super) fn run(
     } else if let Some(path) = &args.out {
         output.story(format_args!("Written to {}", path.display()))?;
     } else {
-        output.result(text.trim_end())?;
+        output.content(text.trim_end())?;
     }
     let lost = (band.first + band.len()).saturating_sub(plan.past);
     let found = band.diverged_at.map(|_| diverged_at(rows, lost));

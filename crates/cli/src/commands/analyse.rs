@@ -1,6 +1,6 @@
 //! `intervalid analyse`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use intervalid_analysis::{
     AheadFit, AnalysisError, Excitation, FrequencyResponse, Linearisation, NextRecording, PointRequest, Residuals,
@@ -13,13 +13,14 @@ use intervalid_report::{AnalysisReport, analysis_page};
 use serde::Serialize;
 
 use super::linearise;
-use super::load::{Simulation, model, model_file, simulate};
+use super::load::{FAR_INPUTS, Simulation, model, model_file, simulate};
 use crate::args::{AnalyseArgs, DataArgs, GlobalArgs};
 use crate::error::Failure;
 use crate::format::{percent, significant, table};
 use crate::output::Output;
 use crate::path_text;
 use crate::plot::both_forms;
+use crate::request::files;
 use crate::write::{OutFile, OutFolder, refuse_file, refuse_replacing, refuse_same};
 
 /// The JSON object.
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
     let file = |path: &Option<PathBuf>, option: &str| -> Result<Option<OutFile>, Failure> {
         let Some(path) = path else { return Ok(None) };
         let source = model_file(&args.model)?;
-        refuse_replacing(option, path, args.data.iter().map(Path::new).chain([source.as_path()]))?;
+        refuse_replacing(option, path, files(&args.data, global).chain([source]))?;
         Ok(Some(OutFile::open(path, option)?))
     };
     refuse_same(&[("--out", args.out.as_deref()), ("--excite", args.excite.as_deref())])?;
@@ -94,8 +95,13 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
         let names = views.linear.inputs.iter().map(|channel| channel.name.as_str());
         file.write(excitation_csv(names, &proposal.columns, limits).as_bytes())?;
     }
+    // Said at the end: what can be looked at all the same is written and shown.
+    let end = match simulation.as_ref().and_then(Simulation::diverged) {
+        Some(found) => Err(Failure::run(found).with_hint(FAR_INPUTS)),
+        None => Ok(()),
+    };
     if output.is_json() {
-        return output.json(&Report {
+        output.json(&Report {
             model: model.kind(),
             dataset: simulation.as_ref().map(|simulation| simulation.dataset.name()),
             linearisation: &views.linear,
@@ -110,7 +116,8 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
             excite: args.excite.clone(),
             figures: args.figures.clone(),
             out: args.out.clone(),
-        });
+        })?;
+        return end;
     }
     print(&views, proposal.as_ref().map(|(proposal, _)| proposal), output)?;
     if let Some(path) = &args.figures {
@@ -122,7 +129,7 @@ pub(crate) fn run(args: &AnalyseArgs, global: &GlobalArgs, output: &Output) -> R
     if let Some(path) = &args.out {
         output.story(format_args!("Written to {}: open it in a browser", path.display()))?;
     }
-    Ok(())
+    end
 }
 
 /// Least and greatest allowed value of every input.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use intervalid_bench::{BenchRequest, BenchResult, BenchTables, Benchmark, Protocol, Results, TableFormat};
 use intervalid_model::{Control, Progress};
+use intervalid_report::folder::command_line;
 use intervalid_workflow::{FitRequest, Settings, check_data_dir};
 use serde::Serialize;
 
@@ -195,10 +196,10 @@ fn run_benchmarks(args: &BenchRunArgs, data_dir: Option<&Path>, output: &Output)
         });
     }
     output.story(format_args!(
-        "{} done, {} done before. Beside published figures:\n  intervalid bench table {}",
+        "{} done, {} done before. Beside published figures:\n  {}",
         count(done.len(), "run"),
         skipped.len(),
-        args.out.display()
+        command_line(&["intervalid", "bench", "table", &args.out.display().to_string()])
     ))?;
     Ok(())
 }
@@ -282,5 +283,5 @@ fn print_tables(args: &BenchTableArgs, output: &Output) -> Result<(), Failure> {
         BenchTableForm::Csv => TableFormat::Csv,
         BenchTableForm::Json => TableFormat::Json,
     };
-    Ok(output.result(tables.render(format)?.trim_end())?)
+    Ok(output.content(tables.render(format)?.trim_end())?)
 }

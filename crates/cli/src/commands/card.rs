@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use intervalid_report::folder::{CONFIG, METRICS, MODEL};
+use intervalid_files::{FolderError, settle};
+use intervalid_report::folder::{CONFIG, METRICS, MODEL, READ};
 use intervalid_report::{Card, CardSource};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +15,7 @@ use crate::args::CardArgs;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::path_text;
-use crate::write::{OutFile, refuse_replacing};
+use crate::write::{OutFile, here, refuse_replacing};
 
 /// The JSON object.
 #[derive(Serialize)]
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &CardArgs, output: &Output) -> Result<(), Failure> {
     let bytes = fs::read(&file)
         .with_context(|| format!("{}: cannot be read", file.display()))
         .map_err(Failure::input)?;
-    let fit = beside(&file)?;
+    let fit = beside(&file, output)?;
     let card = Card::new(&CardSource {
         model: &model,
         file: &file.display().to_string(),
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &CardArgs, output: &Output) -> Result<(), Failure> {
     }
     match &args.out {
         Some(path) => output.story(format_args!("Written to {}", path.display()))?,
-        None => output.result(card.to_markdown().trim_end())?,
+        None => output.content(card.to_markdown().trim_end())?,
     }
     Ok(())
 }
@@ -96,10 +97,17 @@ struct Fit {
 }
 
 /// The files of the fit, where the model is the one it wrote: others in its folder were judged by nobody.
-fn beside(file: &Path) -> Result<Option<Fit>, Failure> {
+fn beside(file: &Path, output: &Output) -> Result<Option<Fit>, Failure> {
     let metrics = file.with_file_name(METRICS);
     if file.file_name() != Some(MODEL.as_ref()) || !metrics.is_file() {
         return Ok(None);
+    }
+    match settle(here(file.parent().unwrap_or(Path::new(""))), &READ) {
+        Err(error @ (FolderError::Changed { .. } | FolderError::Damaged { .. })) => {
+            output.warning(format_args!("{error}: the card leaves out what they say of a fit"));
+            return Ok(None);
+        }
+        settled => settled?,
     }
     let read = |path: &Path| {
         fs::read_to_string(path)

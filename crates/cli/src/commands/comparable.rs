@@ -3,15 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use intervalid_data::Dataset;
+use intervalid_report::asked;
 use intervalid_report::folder::CONFIG;
 use serde_json::Value;
 
-use super::compare::FitRecord;
+use super::compare::{FitRecord, TestRecord};
 use super::fit::ConfigFile;
 
+/// What keeps the numbers of fits from being compared.
+#[derive(Default)]
+pub(super) struct Differences {
+    /// In words.
+    pub(super) found: Vec<String>,
+    /// Whether they were judged by other samples, and not only for other targets.
+    pub(super) are_of_samples: bool,
+}
+
 /// What the fits were judged on that is not the same as for the first of them. Contents count, not the names of files.
-pub(super) fn differences(folders: &[PathBuf], fits: &[(Value, FitRecord)]) -> Vec<String> {
-    let mut found = Vec::new();
+pub(super) fn differences(folders: &[PathBuf], fits: &[(Value, FitRecord)]) -> Differences {
+    let mut differences = Differences::default();
     let first = &fits[0].1;
     for (folder, (_, fit)) in folders.iter().zip(fits).skip(1) {
         let reasons = match (&first.record, &fit.record) {
@@ -21,10 +31,39 @@ pub(super) fn differences(folders: &[PathBuf], fits: &[(Value, FitRecord)]) -> V
             }
             _ => Vec::new(),
         };
-        let reasons = reasons.into_iter();
-        found.extend(reasons.map(|reason| against(folder, &folders[0], &reason)));
+        // Where the records differ, so do the numbers of samples.
+        let scored = scored_otherwise(first, fit).filter(|_| reasons.is_empty());
+        let of_samples = reasons.into_iter().chain(scored);
+        let target = asked_otherwise(first, fit);
+        for (reason, is_of_samples) in of_samples
+            .map(|reason| (reason, true))
+            .chain(target.map(|reason| (reason, false)))
+        {
+            differences.are_of_samples |= is_of_samples;
+            differences.found.push(against(folder, &folders[0], &reason));
+        }
     }
-    found
+    differences
+}
+
+/// Models of other lags start a few samples sooner or later; more than this share of the samples is another task.
+const SCORED_ALIKE: f64 = 0.05;
+
+/// How much of one test part counts, where that differs.
+fn scored_otherwise(own: &FitRecord, other: &FitRecord) -> Option<String> {
+    let scored = |fit: &FitRecord| fit.test.as_ref().and_then(TestRecord::scored);
+    let (own, other) = scored(own).zip(scored(other))?;
+    let is_alike = (own - other).abs() <= SCORED_ALIKE * own.max(other);
+    (!is_alike).then(|| format!("{other} samples of the test part are scored, not {own}: the runs start otherwise"))
+}
+
+/// What was asked of the bands, where that differs.
+fn asked_otherwise(own: &FitRecord, other: &FitRecord) -> Option<String> {
+    let is_other = own.coverage.total_cmp(&other.coverage).is_ne();
+    is_other.then(|| {
+        let [other, own] = [other.coverage, own.coverage].map(asked);
+        format!("its band is asked to hold {other} of the samples, not {own}")
+    })
 }
 
 /// What is different about a fit.

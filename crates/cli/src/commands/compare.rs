@@ -22,6 +22,7 @@ use crate::error::Failure;
 use crate::format::table;
 use crate::output::Output;
 use crate::path_text;
+use crate::request::files;
 use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
@@ -70,10 +71,10 @@ pub(super) struct FitRecord {
     pub(super) dataset: String,
     model: ModelKind,
     strategy: Option<Strategy>,
-    coverage: f64,
+    pub(super) coverage: f64,
     train_seconds: f64,
     /// None where there was no test part.
-    test: Option<TestRecord>,
+    pub(super) test: Option<TestRecord>,
     /// What it was judged on; earlier versions did not say.
     #[serde(default)]
     pub(super) record: Option<RecordStamp>,
@@ -81,7 +82,9 @@ pub(super) struct FitRecord {
 
 /// Metrics of the test part.
 #[derive(Deserialize)]
-struct TestRecord {
+pub(super) struct TestRecord {
+    #[serde(default)]
+    n: Option<Measure>,
     rmse: Option<Measure>,
     fit_percent: Option<Measure>,
     picp: Option<Measure>,
@@ -115,22 +118,22 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> R
     if let Some(path) = &args.out {
         let pages = args.folders.iter().map(|folder| read_page(folder));
         let pages = pages.collect::<Result<Vec<_>, _>>()?;
-        write_page(&OutFile::open(path, "--out")?, args, &pages)?;
+        write_page(&OutFile::open(path, "--out")?, (args, global), &pages)?;
     }
     // Folders of earlier versions have no page to take it from.
     let linear = match has_linear {
         true => None,
-        false => args
-            .folders
-            .iter()
-            .find_map(|folder| linear_baseline(&read_page(folder).ok()?)),
+        false => args.folders.iter().zip(&fits).find_map(|(folder, (_, fit))| {
+            let (name, test) = linear_baseline(&read_page(folder).ok()?)?;
+            Some((name, test, fit))
+        }),
     };
     let differences = differences(&args.folders, &fits);
     if output.is_json() {
         return output.json(&Report {
-            differences,
+            differences: differences.found,
+            linear: linear.map(|(name, test, _)| Linear { name, test }),
             fits: fits.into_iter().map(|(json, _)| json).collect(),
-            linear: linear.map(|(name, test)| Linear { name, test }),
             out: args.out.clone(),
         });
     }
@@ -150,18 +153,19 @@ pub(crate) fn run(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> R
             )
         })
         .collect();
-    if let Some((name, metrics)) = &linear {
-        rows.push(row(format!("({name})"), &fits[0].1, ["arx", "-"], None, metrics));
+    if let Some((name, metrics, beside)) = &linear {
+        rows.push(row(format!("({name})"), beside, ["arx", "-"], None, metrics));
     }
     let header = [
         "fit", "data", "model", "strategy", "RMSE", "fit", "PICP", "asked", "PINAW", "CWC", "score", "time",
     ];
     output.result(table(&header, &[4, 5, 6, 7, 8, 9, 10, 11], rows))?;
-    for difference in &differences {
+    for difference in &differences.found {
         output.warning(difference);
     }
-    if !differences.is_empty() {
+    if !differences.found.is_empty() {
         output.story(match prepare_alike(&args.folders) {
+            _ if !differences.are_of_samples => "Widths, CWC and scores of bands for different shares do not compare; errors do.",
             true => "These numbers do not compare. `intervalid compare DIR DIR --data FILE` evaluates all models on one record.",
             false => "These numbers do not compare, nor would they on one record: the fits take other samples from it, by --decimate or --clip-spikes.",
         })?;
@@ -191,7 +195,7 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
     };
     let out = match &args.out {
         Some(path) => {
-            refuse_replacing("--out", path, args.data.iter().map(Path::new))?;
+            refuse_replacing("--out", path, files(&args.data, global))?;
             Some(OutFile::open(path, "--out")?)
         }
         None => None,
@@ -217,7 +221,7 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
             metrics: evaluate(&simulation.dataset, &simulation.bands, coverage)?,
         });
         if out.is_some() {
-            pages.push(page(model, &simulation, compare_command(args))?);
+            pages.push(page(model, &simulation, global.command())?);
         }
         match &first {
             None => first = Some(simulation.dataset.clone()),
@@ -234,7 +238,7 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
     }
     let dataset = first.map_or_else(String::new, |first| first.name().to_owned());
     if let Some(out) = &out {
-        write_page(out, args, &pages)?;
+        write_page(out, (args, global), &pages)?;
     }
     if output.is_json() {
         output.json(&OnData {
@@ -327,6 +331,14 @@ pub(super) fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
 }
 
 impl TestRecord {
+    /// Samples that were scored.
+    pub(super) fn scored(&self) -> Option<f64> {
+        match self.n.as_ref()? {
+            Measure::One(n) => Some(*n),
+            Measure::Several(values) => values.get("all").copied().flatten(),
+        }
+    }
+
     /// Means where there are several outputs.
     fn mean(&self) -> Metrics {
         // Errors in different units have no mean.
@@ -376,20 +388,12 @@ fn row(
     ]
 }
 
-/// What makes the page again.
-fn compare_command(args: &CompareArgs) -> String {
-    let folders = args.folders.iter().map(|folder| folder.display().to_string());
-    let data = args.data.iter().map(|data| format!("--data {data}"));
-    let words: Vec<String> = folders.chain(data).collect();
-    format!("intervalid compare {}", words.join(" "))
-}
-
-fn write_page(file: &OutFile, args: &CompareArgs, pages: &[Page]) -> Result<(), Failure> {
+fn write_page(file: &OutFile, (args, global): (&CompareArgs, &GlobalArgs), pages: &[Page]) -> Result<(), Failure> {
     let names: Vec<String> = args.folders.iter().map(|folder| folder.display().to_string()).collect();
     let fits: Vec<Comparison<'_>> = names
         .iter()
         .zip(pages)
         .map(|(name, page)| Comparison { name, page })
         .collect();
-    file.write(compare_page(&fits, &compare_command(args))?.to_html()?.as_bytes())
+    file.write(compare_page(&fits, &global.command())?.to_html()?.as_bytes())
 }

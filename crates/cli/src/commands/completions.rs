@@ -23,5 +23,5 @@ pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> Result<(), Failure
         let shell = args.shell.to_string();
         return output.json(&Report { shell, script });
     }
-    Ok(output.result(script.trim_end())?)
+    Ok(output.content(script.trim_end())?)
 }

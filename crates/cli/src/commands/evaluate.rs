@@ -8,6 +8,7 @@ use intervalid_model::{
     Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
     rolling_coverage,
 };
+use intervalid_report::asked;
 use intervalid_report::folder::{Extras, predictions_csv};
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ use crate::error::Failure;
 use crate::format::{count, percent};
 use crate::output::Output;
 use crate::path_text;
+use crate::request::files;
 use crate::summary;
 use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing};
 
@@ -68,8 +70,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     let out = match &args.out {
         None => None,
         Some(path) => {
-            let model_file = model_file(&args.model)?;
-            let sources = args.data.data.iter().map(Path::new).chain([model_file.as_path()]);
+            let sources = files(&args.data.data, global).chain([model_file(&args.model)?]);
             refuse_replacing("--out", path, sources)?;
             match (is_page(path), args.horizon) {
                 (true, Some(_)) => {
@@ -105,15 +106,10 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
     }
     let coverage = model.config().coverage;
     let evaluation = evaluate(&simulation.dataset, &simulation.bands, coverage)?;
-    let files = files(args, &simulation, coverage)?;
+    let files = each_file(args, &simulation, coverage)?;
     let level_reports = level_bands.reports(&simulation.dataset)?;
     if let Some(out) = out.as_ref().filter(|_| args.out.as_deref().is_some_and(is_page)) {
-        let command = format!(
-            "intervalid evaluate {} {}",
-            args.model.display(),
-            args.data.data.join(" ")
-        );
-        out.write(page(model, &simulation, command)?.to_html()?.as_bytes())?;
+        out.write(page(model, &simulation, global.command())?.to_html()?.as_bytes())?;
     } else if let Some(out) = &out {
         let extras = Extras {
             inside: true,
@@ -186,7 +182,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
 }
 
 /// Every file by itself, where there are several.
-fn files(args: &EvaluateArgs, simulation: &Simulation, coverage: f64) -> Result<Vec<FileReport>, Failure> {
+fn each_file(args: &EvaluateArgs, simulation: &Simulation, coverage: f64) -> Result<Vec<FileReport>, Failure> {
     let names = &args.data.data;
     if names.len() < 2 {
         return Ok(Vec::new());
@@ -237,7 +233,7 @@ fn check_coverage(
                 };
                 return Err(Failure::requirement(anyhow!(
                     "{file}{found}, required are {}",
-                    percent(least)
+                    asked(least)
                 )));
             }
         }

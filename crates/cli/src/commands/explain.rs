@@ -76,6 +76,10 @@ pub(crate) fn run(args: &ExplainArgs, output: &Output) -> Result<(), Failure> {
         ];
         let maps = both_forms("heat-maps", &elasticity_heat_maps(&title, &elasticity)?)?;
         let bars = both_forms("channels", &elasticity_bars(&title, &[("", &elasticity)])?)?;
+        let [parameters, channels] = tables
+            .each_ref()
+            .map(|(name, content)| (name.as_str(), content.as_slice()));
+        folder.refuse_other_tables(&[parameters, channels])?;
         let files = tables.iter().chain(&maps).chain(&bars);
         folder.write_all(files.map(|(name, content)| (name.as_str(), content.as_slice())))?;
     }
@@ -125,7 +129,9 @@ struct LinearReport<'a> {
 fn linear(view: &LinearView, args: &ExplainArgs, model: &Model, output: &Output) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         let folder = OutFolder::open(folder, &[COEFFICIENTS])?;
-        folder.write(COEFFICIENTS, coefficients_csv(view).as_bytes())?;
+        let table = coefficients_csv(view);
+        folder.refuse_other_tables(&[(COEFFICIENTS, table.as_bytes())])?;
+        folder.write(COEFFICIENTS, table.as_bytes())?;
     }
     if output.is_json() {
         return output.json(&LinearReport {

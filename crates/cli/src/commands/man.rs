@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ManArgs, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     for page in &pages {
-        output.result(page.roff.trim_end())?;
+        output.content(page.roff.trim_end())?;
     }
     Ok(())
 }

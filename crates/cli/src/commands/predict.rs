@@ -1,6 +1,6 @@
 //! `intervalid predict`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use intervalid_model::{Evaluation, ModelKind, evaluate};
 use intervalid_report::folder::{Extras, predictions_csv};
@@ -15,6 +15,7 @@ use crate::format::count;
 use crate::output::Output;
 use crate::path_text;
 use crate::plot;
+use crate::request::files;
 use crate::write::{OutFile, refuse_other_than_csv, refuse_replacing, refuse_same};
 
 /// The JSON object.
@@ -78,8 +79,8 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
     ])?;
     for (option, path) in [("--out", &args.out), ("--plot", &args.plot), ("--state", &args.state)] {
         if let Some(path) = path {
-            let sources = args.data.data.iter().chain(&args.start_from).map(Path::new);
-            let sources = sources.chain([model_file.as_path()]);
+            let data = args.data.data.iter().chain(&args.start_from);
+            let sources = files(data, global).chain([model_file.clone()]);
             refuse_replacing(option, path, sources)?;
         }
     }
@@ -143,26 +144,27 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
         let predictions = simulation.bands.iter().enumerate().flat_map(|(run, band)| {
             let (online, extrapolated, levels) = (&online, &simulation.extrapolated, &level_bands);
             let online = online.as_ref().map(|bands| &bands[run]);
+            // What measured outputs have led is no prediction.
+            let skipped = band.warmup.min(band.len());
+            let (first, experiment) = (band.first + skipped, &experiments[band.experiment]);
             simulation
                 .dataset
                 .outputs()
                 .iter()
                 .enumerate()
                 .map(move |(index, channel)| PredictSummary {
-                    experiment: experiments[band.experiment].name(),
+                    experiment: experiment.name(),
                     output: &channel.name,
-                    first: band.first + 1,
-                    first_row: experiments[band.experiment].row(band.first).map(|row| row.number()),
-                    first_time: experiments[band.experiment]
-                        .time()
-                        .map(|time| time.at(band.first).to_string()),
-                    y_hat: &band.centre[index],
-                    y_lower: &band.lower[index],
-                    y_upper: &band.upper[index],
-                    y_lower_online: online.map(|band| band.lower[index].as_slice()),
-                    y_upper_online: online.map(|band| band.upper[index].as_slice()),
-                    extrapolated: extrapolated.as_ref().map(|flags| flags[run].as_slice()),
-                    levels: levels.bounds(run, index, 0),
+                    first: first + 1,
+                    first_row: experiment.row(first).map(|row| row.number()),
+                    first_time: experiment.time().map(|time| time.at(first).to_string()),
+                    y_hat: &band.centre[index][skipped..],
+                    y_lower: &band.lower[index][skipped..],
+                    y_upper: &band.upper[index][skipped..],
+                    y_lower_online: online.map(|band| &band.lower[index][skipped..]),
+                    y_upper_online: online.map(|band| &band.upper[index][skipped..]),
+                    extrapolated: extrapolated.as_ref().map(|flags| &flags[run][skipped..]),
+                    levels: levels.bounds(run, index, skipped),
                 })
         });
         output.json(&Report {
@@ -181,7 +183,7 @@ pub(crate) fn run(args: &PredictArgs, global: &GlobalArgs, output: &Output) -> R
             plot: args.plot.clone(),
         })?;
     } else if out.is_none() && plot.is_none() {
-        output.result(text.trim_end())?;
+        output.content(text.trim_end())?;
     } else {
         for path in [&args.out, &args.plot].into_iter().flatten() {
             output.story(format_args!("Written to {}", path.display()))?;

@@ -1,6 +1,6 @@
 //! `intervalid recalibrate`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::anyhow;
 use intervalid_data::Dataset;
@@ -15,6 +15,7 @@ use crate::error::Failure;
 use crate::format::{count, percent, significant};
 use crate::output::Output;
 use crate::path_text;
+use crate::request::files;
 use crate::write::{OutFile, refuse_replacing};
 
 /// The JSON object.
@@ -36,9 +37,8 @@ struct Report<'a> {
 /// Scales the band by the errors on new recordings and writes the model with the new band.
 pub(crate) fn run(args: &RecalibrateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = model_file(&args.model)?;
-    let sources = args.data.data.iter().map(PathBuf::from).chain([file.clone()]);
-    let sources: Vec<PathBuf> = sources.collect();
-    refuse_replacing("--out", &args.out, sources.iter().map(PathBuf::as_path))?;
+    let sources = files(&args.data.data, global).chain([file.clone()]);
+    refuse_replacing("--out", &args.out, sources)?;
     let model = model(&args.model, output)?;
     let out = OutFile::open(&args.out, "--out")?;
     let (dataset, part) = recordings(&model, &args.data, global, output)?;
@@ -103,7 +103,7 @@ fn refuse_learnt(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
     match seen.as_ref().and_then(|seen| seen.of(dataset)) {
         None => Ok(()),
         Some(learnt) => Err(Failure::input(anyhow!(
-            "'{}' holds the samples that the model was fitted to: name another recording",
+            "'{}' holds samples that the model was fitted to: name another recording",
             learnt.name()
         ))
         .with_hint("errors on what a model has learnt are too small to scale its band by")),

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use anyhow::anyhow;
 use indicatif::HumanDuration;
+use intervalid_report::folder::command_line;
 use intervalid_study::figures::study_figures;
 use intervalid_study::{
     MergeSummary, RunOptions, Spec, Store, StudyEvent, StudyProgress, StudySummary, StudyTables, TableFormat,
@@ -14,7 +15,7 @@ use serde::Serialize;
 
 use crate::args::{FiguresArgs, MergeArgs, RunArgs, StudyCommand, TableArgs, TableForm};
 use crate::error::Failure;
-use crate::format::{count, shown, significant, table};
+use crate::format::{count, significant, table};
 use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
@@ -49,7 +50,7 @@ fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<
         if output.is_json() {
             return output.json(&Spec::load(&args.spec)?);
         }
-        return Ok(output.result(text.trim_end())?);
+        return Ok(output.content(text.trim_end())?);
     }
     let spec = Spec::load(&args.spec).map_err(|error| Failure::from(error).about(&args.spec))?;
     let folder = args.out.as_deref().unwrap_or(Path::new("."));
@@ -82,14 +83,16 @@ fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<
             summary.resumed,
             summary.failed,
         ))?;
+        let shown = folder.display().to_string();
         output.story(match args.shard {
             None => format!(
-                "Look at it with\n  intervalid study table {0}\n  intervalid study figures {0}",
-                folder.display()
+                "Look at it with\n  {}\n  {}",
+                command_line(&["intervalid", "study", "table", &shown]),
+                command_line(&["intervalid", "study", "figures", &shown])
             ),
             Some(_) => format!(
-                "When all shards are done, put them together with\n  intervalid study merge OUT {} …",
-                folder.display()
+                "When all shards are done, put them together with\n  {} …",
+                command_line(&["intervalid", "study", "merge", "OUT", &shown])
             ),
         })?;
     }
@@ -100,8 +103,8 @@ fn run_spec(args: &RunArgs, data_dir: Option<&Path>, output: &Output) -> Result<
     if summary.failed > 0 {
         let failure = Failure::run(anyhow!("{} failed, the others are done", count(summary.failed, "run")));
         let hint = format!(
-            "`intervalid study status {}` says why; the same command tries them again",
-            folder.display()
+            "`{}` says why; the same command tries them again",
+            command_line(&["intervalid", "study", "status", &folder.display().to_string()])
         );
         return Err(failure.with_hint(hint));
     }
@@ -232,9 +235,16 @@ fn merge(args: &MergeArgs, output: &Output) -> Result<(), Failure> {
     ))?;
     if runs.left > 0 {
         output.warning(format_args!(
-            "{} are left: is a shard missing? `intervalid study run SPEC --out {}` does what is left",
+            "{} are left: is a shard missing? `{}` does what is left",
             count(runs.left, "run"),
-            out.display()
+            command_line(&[
+                "intervalid",
+                "study",
+                "run",
+                "SPEC",
+                "--out",
+                &out.display().to_string()
+            ])
         ));
     }
     Ok(())
@@ -271,13 +281,13 @@ fn print_status(folder: &Path, output: &Output) -> Result<(), Failure> {
         rows,
     ))?;
     if let [_, _, ..] = status.versions.as_slice() {
-        output.result(shown(&format!(
+        output.result(format_args!(
             "runs of several versions of the program: {}",
             status.versions.join(", ")
-        )))?;
+        ))?;
     }
     for failure in &status.failures {
-        output.result(shown(&format!("failed: {}: {}", failure.run, failure.reason)))?;
+        output.result(format_args!("failed: {}: {}", failure.run, failure.reason))?;
     }
     Ok(())
 }
@@ -295,7 +305,7 @@ fn print_tables(args: &TableArgs, output: &Output) -> Result<(), Failure> {
         [one] => one.render(format),
         several => side_by_side(several, format),
     };
-    Ok(output.result(text.trim_end())?)
+    Ok(output.content(text.trim_end())?)
 }
 
 /// The JSON object of `study figures`.

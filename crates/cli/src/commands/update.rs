@@ -19,7 +19,7 @@ use crate::format::{percent, significant};
 use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
-use crate::request::threads;
+use crate::request::{files, threads};
 use crate::write::{ANOTHER_FOLDER, OutFile, OutFolder, here, refuse_replacing};
 
 /// Old and new model side by side.
@@ -47,10 +47,10 @@ struct Report<'a> {
 pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let file = model_file(&args.model)?;
     for name in FILES {
-        let data = args.data.data.iter().chain(&args.with).map(Path::new);
-        refuse_replacing("--out", &args.out.join(name), data.chain([file.as_path()]))?;
+        let data = args.data.data.iter().chain(&args.with);
+        refuse_replacing("--out", &args.out.join(name), files(data, global).chain([file.clone()]))?;
     }
-    refuse_model(&args.out)?;
+    refuse_files(&args.out)?;
     let model = model(&args.model, output)?;
     let mut data = DataArgs {
         data: args.with.iter().chain(&args.data.data).cloned().collect(),
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Re
     let folder = OutFolder::open(&args.out, &FILES)?;
     // Until the end: of two updates at once, the second would replace the model of the first.
     let done = match OwnedFolder::take(here(&args.out)) {
-        Ok(owned) => carry_out(args, &model, (&dataset, new_from), &owned, output),
+        Ok(owned) => carry_out((args, global), &model, (&dataset, new_from), &owned, output),
         Err(error) => Err(error.into()),
     };
     // Takes the folder away again if nothing came into it.
@@ -83,20 +83,20 @@ pub(crate) fn run(args: &UpdateArgs, global: &GlobalArgs, output: &Output) -> Re
     done
 }
 
-/// An update adds a model and replaces none.
-fn refuse_model(out: &Path) -> Result<(), Failure> {
-    match out.join(MODEL).exists() {
-        false => Ok(()),
-        true => {
-            let found = anyhow!("--out {}: there is a {MODEL} in it", out.display());
+/// An update adds files and replaces none.
+fn refuse_files(out: &Path) -> Result<(), Failure> {
+    match FILES.iter().find(|name| out.join(name).exists()) {
+        None => Ok(()),
+        Some(name) => {
+            let found = anyhow!("--out {}: there is a {name} in it", out.display());
             Err(Failure::input(found).with_hint(ANOTHER_FOLDER))
         }
     }
 }
 
-/// Writes the files at once, if there is still no model.
+/// Writes the files at once, if there are still none of their names.
 fn write(out: &Path, owned: &OwnedFolder, contents: [&[u8]; 2]) -> Result<(), Failure> {
-    refuse_model(out)?;
+    refuse_files(out)?;
     let mut staged = owned.stage()?;
     for (name, content) in FILES.into_iter().zip(contents) {
         // Whether it can be written, and is none of the files of a fit.
@@ -107,14 +107,14 @@ fn write(out: &Path, owned: &OwnedFolder, contents: [&[u8]; 2]) -> Result<(), Fa
 }
 
 fn carry_out(
-    args: &UpdateArgs,
+    (args, global): (&UpdateArgs, &GlobalArgs),
     model: &Model,
     (dataset, new_from): (&Dataset, usize),
     owned: &OwnedFolder,
     output: &Output,
 ) -> Result<(), Failure> {
     // What a killed update had decided on is there by now.
-    refuse_model(&args.out)?;
+    refuse_files(&args.out)?;
     interrupt::listen();
     let bars = output.bars();
     let bar = bars.add(model.kind().name());
@@ -140,14 +140,7 @@ fn carry_out(
         let model = found.new.model.to_bytes()?;
         let old = found.old.evaluate(dataset, &split, threads(None))?;
         let new = found.new.evaluate(dataset, &split, threads(None))?;
-        let command = format!(
-            "intervalid update {} {} --with {} --out {}",
-            args.model.display(),
-            args.data.data.join(" "),
-            args.with.join(" --with "),
-            args.out.display()
-        );
-        let commands = [command];
+        let commands = [global.command()];
         let page = |outcome| {
             fit_page(&FitReport {
                 dataset,

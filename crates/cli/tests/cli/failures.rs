@@ -201,3 +201,49 @@ fn an_interrupted_demo_says_so_and_leaves_no_empty_folder() {
     assert_snapshot!(stderr(&output));
     assert!(!out.exists());
 }
+
+/// The exit code where nobody reads standard output.
+fn unread(folder: &Folder, arguments: &[&str]) -> Option<i32> {
+    let mut command = folder.command(arguments);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    drop(child.stdout.take());
+    child.wait().expect("ends").code()
+}
+
+#[test]
+fn a_verdict_does_not_depend_on_who_reads_it() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    let fit = [
+        "fit", "a.csv", "--model", "arx", "--lags", "1,0,1", "--out", "fit", "--quiet",
+    ];
+    assert!(folder.run(&fit).status.success());
+    let required = |share: &'static str| ["evaluate", "fit", "a.csv", "--require-coverage", share];
+    for json in [&[][..], &["--json"]] {
+        assert_eq!(unread(&folder, &[&required("0.9999"), json].concat()), Some(3));
+        assert_eq!(unread(&folder, &[&required("0.1"), json].concat()), Some(0));
+    }
+    // A file whose reader has left was not written.
+    let pipe = folder.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .expect("mkfifo runs")
+            .success()
+    );
+    let mut reader = Command::new("head")
+        .args(["-c", "1"])
+        .arg(&pipe)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("head runs");
+    folder.write("long.csv", csv(20_000, plain));
+    let output = folder.run(&["predict", "fit", "long.csv", "--out", "pipe"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    reader.wait().expect("ends");
+}

@@ -424,6 +424,23 @@ fn a_simulation_that_diverges_is_written_whole_and_said() {
 }
 
 #[test]
+fn an_analysis_of_a_run_that_diverges_is_a_failed_run() {
+    let folder = Folder::new();
+    dryer_with(&folder, "far.csv", |_, u| u * 1e5);
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/v0.1/auto/model.safetensors"
+    );
+    let run = folder.run(&["analyse", model, "--data", "far.csv", "--out", "look.html"]);
+    let error = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(
+        run.status.code() == Some(1) && error.contains("diverged at sample"),
+        "{error}"
+    );
+    assert!(folder.path().join("look.html").is_file(), "what can be seen is written");
+}
+
+#[test]
 fn plots_show_the_band_that_was_asked_for() {
     let folder = Folder::new();
     quick(&folder, "arx", "model");

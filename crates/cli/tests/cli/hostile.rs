@@ -383,3 +383,58 @@ fn pipes_and_devices_in_a_folder_from_somebody_else_are_refused() {
     let output = folder.run(&["predict", "fit", "link.csv", "--out", "p.csv", "--quiet"]);
     assert!(output.status.success(), "{}", stderr(&output));
 }
+
+#[test]
+fn recordings_that_are_found_by_name_are_not_replaced() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    let measured = csv(300, |row, column, value| plain(row, column, value + 0.01));
+    folder.write("plants/pump.csv", &measured);
+    let fit = [
+        "fit", "a.csv", "--model", "arx", "--lags", "1,0,1", "--out", "fit", "--quiet",
+    ];
+    assert!(folder.run(&fit).status.success());
+    let target = "plants/pump.csv";
+    let commands: [&[&str]; 6] = [
+        &["predict", "fit", "pump", "--out", target],
+        &["evaluate", "fit", "pump", "--out", target],
+        &["monitor", "fit", "pump", "--out", target],
+        &["recalibrate", "fit", "pump", "--out", target],
+        &["analyse", "fit", "--data", "pump", "--excite", target],
+        &["compare", "fit", "fit", "--data", "pump", "--out", target],
+    ];
+    for command in commands {
+        for (variable, more) in [(Some("plants"), &[][..]), (None, &["--data-dir", "plants"][..])] {
+            let mut run = folder.command(&[command, more].concat());
+            run.envs(variable.map(|name| ("INTERVALID_DATA", name)));
+            let output = run.output().expect("the program runs");
+            let error = stderr(&output);
+            assert!(
+                output.status.code() == Some(2) && error.contains("which is being read"),
+                "{command:?}: {error}"
+            );
+            let now = fs::read_to_string(folder.path().join(target)).expect("there");
+            assert_eq!(now, measured, "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_somebody_else_are_not_replaced() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    let fit = [
+        "fit", "a.csv", "--model", "arx", "--lags", "1,0,1", "--out", "fit", "--quiet",
+    ];
+    assert!(folder.run(&fit).status.success());
+    folder.write("mine/coefficients.csv", "valve,share\n1,2\n");
+    let explain = |out: &str| folder.run(&["explain", "fit", "--out", out]);
+    let refused = explain("mine");
+    assert!(
+        refused.status.code() == Some(2) && stderr(&refused).contains("'coefficients.csv' in it is another table"),
+        "{}",
+        stderr(&refused)
+    );
+    // Our own is written anew.
+    assert!(explain("ours").status.success() && explain("ours").status.success());
+}

@@ -111,7 +111,7 @@ fn a_band_is_not_recalibrated_by_what_the_model_has_learnt() {
         ("several", &["copy.csv"]),
     ] {
         let text = folder.transcript(&[&["recalibrate", model], data, &["--out", "x.safetensors"]].concat());
-        let words = "'copy' holds the samples that the model was fitted to";
+        let words = "'copy' holds samples that the model was fitted to";
         assert!(text.contains("exit code: 2") && text.contains(words), "{text}");
         assert!(!folder.path().join("x.safetensors").exists());
     }
@@ -150,7 +150,7 @@ fn a_model_of_all_parts_is_not_recalibrated_by_its_test() {
     let recalibrate = |model: &str, data: &[&str]| {
         folder.transcript(&[&["recalibrate", model], data, &["--out", "x.safetensors"]].concat())
     };
-    let words = "'other' holds the samples that the model was fitted to";
+    let words = "'other' holds samples that the model was fitted to";
     for data in [&["other.csv"][..], &["new.csv", "other.csv"]] {
         let text = recalibrate("all/model-all.safetensors", data);
         assert!(text.contains("exit code: 2") && text.contains(words), "{text}");
@@ -178,7 +178,7 @@ fn a_model_is_recalibrated_from_inside_its_folder() {
     let output = inside("../train.csv");
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(
-        message.contains("holds the samples that the model was fitted to"),
+        message.contains("holds samples that the model was fitted to"),
         "{message}"
     );
 }
@@ -431,4 +431,29 @@ fn a_card_says_what_the_band_of_a_linear_model_was_sized_by() {
         let text = folder.transcript(&["card", model]);
         assert!(text.contains("exit code: 0") && text.contains(words), "{model}: {text}");
     }
+}
+
+#[test]
+fn a_card_leaves_out_what_another_fit_says() {
+    let folder = fitted();
+    let another = [
+        "fit",
+        "train.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "3,0,3",
+        "--out",
+        "other",
+        "--quiet",
+    ];
+    assert!(folder.run(&another).status.success());
+    let file = |name: &str| folder.path().join(name).join("model.safetensors");
+    std::fs::copy(file("other"), file("fit")).expect("copied");
+    let output = folder.run(&["card", "fit/model.safetensors", "--json"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && error.contains("leaves out"), "{error}");
+    let card: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let text = card.to_string();
+    assert!(!text.contains("train.csv") && !text.contains("RMSE"), "{text}");
 }

@@ -301,3 +301,57 @@ fn units_of_outputs_are_for_the_recording_before_a_plan() {
         assert!(status == 2 && text.contains(words), "{text}");
     }
 }
+
+#[test]
+fn what_measured_outputs_led_is_no_prediction_in_json_either() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    let fit = [
+        "fit",
+        "a.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "1,0,2",
+        "--initial",
+        "warmup:25",
+        "--out",
+        "m",
+        "--quiet",
+    ];
+    assert!(folder.run(&fit).status.success());
+    let json = folder.json(&["predict", "m", "a.csv", "--online", "--json"]);
+    let one = &json["predictions"][0];
+    let text = folder.run(&["predict", "m", "a.csv"]).stdout;
+    let text = String::from_utf8(text).expect("text");
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    let first: u64 = rows[0]
+        .split(',')
+        .next()
+        .and_then(|cell| cell.parse().ok())
+        .expect("a number");
+    assert_eq!(one["first"], first);
+    for name in ["y_hat", "y_lower", "y_upper", "y_lower_online", "extrapolated"] {
+        assert_eq!(one[name].as_array().map(Vec::len), Some(rows.len()), "{name}");
+    }
+    assert_eq!(json["metrics"]["n"], rows.len());
+}
+
+#[test]
+fn a_state_without_an_online_band_is_refused() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    let fit = [
+        "fit", "a.csv", "--model", "arx", "--lags", "1,0,2", "--out", "m", "--quiet",
+    ];
+    assert!(folder.run(&fit).status.success());
+    for more in [
+        &["--initial-output", "1"][..],
+        &["--start-from", "a.csv"],
+        &["--horizon", "3"],
+        &[],
+    ] {
+        let (status, text) = code(&folder, &[&["predict", "m", "a.csv", "--state", "s"], more].concat());
+        assert!(status == 2 && !folder.path().join("s").exists(), "{more:?}: {text}");
+    }
+}

@@ -40,7 +40,12 @@ const RECORD: Shape = Object(&[
     ("judged", List(&Text)),
     (
         "starts",
-        List(&Object(&[("samples", Count), ("hash", Text), ("learnt", Count)])),
+        List(&Object(&[
+            ("samples", Count),
+            ("hash", Text),
+            ("learnt", Count),
+            ("marks", List(&Text)),
+        ])),
     ),
     ("inputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),
     ("outputs", List(&Object(&[("name", Text), ("unit", Maybe(&Text))]))),

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::support::Folder;
+use crate::support::{Folder, csv, plain};
 
 /// What a terminal of `columns` would have shown, escape sequences included.
 fn on_terminal(folder: &Folder, columns: u32, arguments: &str, environment: &[(&str, &str)]) -> String {
@@ -86,4 +86,57 @@ fn levels_of_detail() {
             "{arguments:?}"
         );
     }
+}
+
+#[test]
+fn what_could_be_a_file_is_shown_escaped_and_piped_as_it_is() {
+    let folder = Folder::new();
+    let record = csv(120, plain).replacen("u,y", "u,y\u{1b}[31mRED", 1);
+    folder.write("a.csv", record);
+    let columns = ["--input", "u", "--output", "y\u{1b}[31mRED"];
+    let fit = [
+        "fit",
+        "a.csv",
+        "--model",
+        "arx",
+        "--lags",
+        "1,0,1",
+        "--coverage",
+        "0.9",
+        "--quiet",
+        "--out",
+        "m",
+    ];
+    assert!(folder.run(&[&fit[..], &columns].concat()).status.success());
+    for arguments in ["predict m a.csv", "linearise m", "analyse m"] {
+        let shown = on_terminal(&folder, 200, arguments, &[("NO_COLOR", "1")]);
+        assert!(!shown.contains(ESCAPE) && shown.len() > 100, "{arguments}: {shown:?}");
+    }
+    // Two outputs, so that the name stands in the columns.
+    let twice = std::fs::read_to_string(folder.path().join("a.csv")).expect("there");
+    let twice: Vec<String> = twice
+        .lines()
+        .map(|line| match line.split_once(',') {
+            Some((u, y)) => format!("{u},{y},{}", y.replace("RED", "BLUE")),
+            None => line.to_owned(),
+        })
+        .collect();
+    folder.write("b.csv", twice.join("\n") + "\n");
+    let columns = ["--input", "u", "--output", "y\u{1b}[31mRED,y\u{1b}[31mBLUE"];
+    let fit = [
+        "fit", "b.csv", "--model", "arx", "--lags", "1,0,1", "--quiet", "--out", "n",
+    ];
+    assert!(folder.run(&[&fit[..], &columns].concat()).status.success());
+    let piped = folder.run(&["predict", "n", "b.csv"]).stdout;
+    assert!(
+        folder
+            .run(&["predict", "n", "b.csv", "--out", "p.csv"])
+            .status
+            .success()
+    );
+    let written = std::fs::read(folder.path().join("p.csv")).expect("written");
+    assert_eq!(piped, written);
+    assert!(written.contains(&0x1b), "names are kept in files");
+    let shown = on_terminal(&folder, 200, "predict n b.csv", &[("NO_COLOR", "1")]);
+    assert!(!shown.contains(ESCAPE) && shown.contains("u{1b}"), "{shown:?}");
 }

@@ -127,7 +127,7 @@ fn several_files_have_a_row_each_and_coverage_can_be_required() {
         &["evaluate", "m", "a.csv", "noisy.csv", "--require-coverage", "0.6"],
     );
     assert!(
-        status == 3 && text.contains("noisy.csv: ") && text.contains("required are 60.0 %"),
+        status == 3 && text.contains("noisy.csv: ") && text.contains("required are 60 %"),
         "{text}"
     );
     assert_eq!(

@@ -93,3 +93,79 @@ fn tables_say_what_was_asked_with_its_digits() {
         assert!(status == 0 && text.contains(asked), "{command:?}: {text}");
     }
 }
+
+#[test]
+fn fits_that_are_scored_otherwise_are_told_of() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(400, plain));
+    fit(&folder, &["a.csv"], "m", &[]);
+    fit(&folder, &["a.csv"], "other-lags", &["--seed", "2"]);
+    fit(&folder, &["a.csv"], "half", &["--coverage", "0.5"]);
+    fit(&folder, &["a.csv"], "late", &["--initial", "warmup:25"]);
+    let differences = |other: &str| folder.json(&["compare", "m", other, "--json"])["differences"].clone();
+    assert_eq!(differences("other-lags"), serde_json::json!([]));
+    assert_eq!(
+        differences("half"),
+        serde_json::json!(["half against m: its band is asked to hold 50 % of the samples, not 90 %"])
+    );
+    let (_, text) = code(&folder, &["compare", "m", "half"]);
+    assert!(text.contains("errors do.") && !text.contains("--data FILE"), "{text}");
+    let late = differences("late").to_string();
+    assert!(late.contains("samples of the test part are scored"), "{late}");
+}
+
+/// Of two fits the first has no test part, and so no linear model beside it.
+#[test]
+fn the_linear_model_is_named_by_the_fit_that_it_stands_beside() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(400, plain));
+    folder.write("c.csv", csv(300, |row, column, value| plain(row, column, 2.0 * value)));
+    let network = |data: &str, name: &str, more: &[&str]| {
+        let start = [
+            "fit", data, "--model", "inode", "--hidden", "4", "--epochs", "2", "--lags", "1,0,1", "--quiet",
+        ];
+        let fitted = folder.run(&[&start[..], &["--out", name], more].concat());
+        assert!(fitted.status.success(), "{}", String::from_utf8_lossy(&fitted.stderr));
+    };
+    network("a.csv", "blind", &["--split", "0.8,0.2,0", "--coverage", "0.5"]);
+    network("c.csv", "judged", &[]);
+    let (status, text) = code(&folder, &["compare", "blind", "judged"]);
+    let line = text
+        .lines()
+        .find(|line| line.trim_start().starts_with('('))
+        .expect("a linear model");
+    assert!(status == 0 && line.contains(" c ") && line.contains("90.0 %"), "{text}");
+}
+
+#[test]
+fn a_page_says_the_command_that_made_it() {
+    let folder = Folder::new();
+    folder.write("my data/a;b.csv", csv(400, plain));
+    let data = "my data/a;b.csv";
+    fit(&folder, &[data], "m", &["--coverage", "0.5,0.9"]);
+    let arguments = [
+        "evaluate",
+        "m",
+        data,
+        "--part",
+        "test",
+        "--split",
+        "0.5,0.1,0.4",
+        "--out",
+        "e.html",
+    ];
+    assert!(folder.run(&arguments).status.success());
+    let page = std::fs::read_to_string(folder.path().join("e.html")).expect("written");
+    let command = "intervalid evaluate m 'my data/a;b.csv' --part test --split '0.5,0.1,0.4' --out e.html";
+    let shown = page.replace("&#x27;", "'").replace("&#x2f;", "/");
+    assert!(shown.contains(command), "the command is not on the page");
+}
+
+#[test]
+fn required_shares_have_their_digits() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(300, plain));
+    fit(&folder, &["a.csv"], "m", &[]);
+    let (status, text) = code(&folder, &["evaluate", "m", "a.csv", "--require-coverage", "0.9999"]);
+    assert!(status == 3 && text.contains("required are 99.99 %"), "{text}");
+}

@@ -127,10 +127,7 @@ impl Trend {
             ));
         }
         let sound = |line: &Line| line.slope.is_finite() && line.centre.is_finite();
-        let start = match self.origin {
-            Some(Moment::Seconds(seconds)) => seconds.is_finite(),
-            _ => true,
-        };
+        let start = self.origin.is_none_or(Moment::is_finite);
         let lines = self.inputs.iter().chain(&self.outputs).flatten();
         match lines.clone().all(sound) && start && self.length.is_finite() && self.length > 0.0 {
             true => Ok(()),
@@ -191,14 +188,17 @@ impl Trend {
         self.outputs[output].map_or(0.0, |line| line.at(first + sample as f64))
     }
 
-    /// What there is to say of the lines over a record: that they start anew where it has no clock, or go on far beyond the training part.
+    /// What there is to say of the lines over a record: that they start anew where it has no clock or one without days, or go on far beyond the
+    /// training part.
     #[must_use]
     pub fn warnings(&self, dataset: &Dataset) -> Vec<Warning> {
         let record = || dataset.name().to_owned();
         let lengths = self.beyond(dataset);
-        let unclocked = self
-            .lacks_clock(dataset)
-            .then(|| Warning::TrendWithoutClock { record: record() });
+        let unclocked = match (self.lacks_clock(dataset), self.origin) {
+            (true, _) => Some(Warning::TrendWithoutClock { record: record() }),
+            (false, Some(Moment::TimeOfDay(_))) => Some(Warning::TrendByTimeOfDay { record: record() }),
+            (false, _) => None,
+        };
         let far = (lengths > FAR).then(|| Warning::TrendFarOn {
             record: record(),
             lengths,

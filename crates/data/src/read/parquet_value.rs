@@ -70,7 +70,7 @@ impl Meaning {
         match self {
             Self::Number | Self::Unsigned => Value::Number(stored as f64),
             Self::Decimal(parts) => Value::Number(stored as f64 / parts),
-            Self::TimeOfDay(parts) => Value::Moment(Moment::Seconds(stored as f64 / parts)),
+            Self::TimeOfDay(parts) => Value::Moment(Moment::TimeOfDay(stored as f64 / parts)),
             Self::Days => moment(i128::from(stored) * NANOSECONDS_PER_DAY, false),
             Self::Timestamp { nanoseconds, universal } => moment(i128::from(stored) * nanoseconds, universal),
         }

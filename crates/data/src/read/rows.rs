@@ -14,6 +14,10 @@ use crate::time::Moment;
 const MISSING: [&str; 12] = [
     "nan", "na", "n/a", "null", "none", "#n/a", "#nv", "#value!", "#div/0!", "#ref!", "bad", "no data",
 ];
+/// States of switches, which are no units: a row of them is a sample.
+const STATES: [&str; 12] = [
+    "on", "off", "true", "false", "yes", "no", "open", "closed", "auto", "manual", "good", "ok",
+];
 /// No unit is longer.
 const LONGEST_UNIT: usize = 16;
 
@@ -201,7 +205,10 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let starts_a_number = cell.starts_with(|first: char| first.is_ascii_digit()) && !cell.starts_with("1/");
-            let is_word = MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word));
+            let is_word = MISSING
+                .iter()
+                .chain(&STATES)
+                .any(|word| cell.eq_ignore_ascii_case(word));
             let is_number = starts_a_number || cell.parse::<f64>().is_ok() || is_decimal_comma(cell);
             if is_word || is_number || cell.chars().count() > LONGEST_UNIT {
                 return false;

@@ -6,7 +6,7 @@ use crate::error::{DataError, FileProblem};
 use crate::read::header::promises_dates;
 use crate::read::options::{MissingPolicy, Position};
 use crate::read::table::push;
-use crate::time::{Moment, TimeAxis};
+use crate::time::{Moment, SECONDS_OF_A_DAY, TimeAxis};
 use crate::warning::Warning;
 
 /// Intervals that differ from the usual one by no more than this share of it count as even.
@@ -18,7 +18,6 @@ pub(super) const BRIDGE: f64 = 3.0;
 
 /// Days since 1900 of the years 1982 to 2064.
 const SERIAL_DAYS: Range<f64> = 30_000.0..60_000.0;
-const SECONDS_OF_A_DAY: f64 = 86_400.0;
 
 /// Times of the rows of a file.
 #[derive(Clone, Debug)]
@@ -29,6 +28,8 @@ pub(crate) struct TimeColumn {
     pub(super) seconds: Vec<f64>,
     /// Whether these were numbers, and nothing said of what.
     pub(super) is_bare: bool,
+    /// The last time there was; of times of day, with the days that have passed.
+    last: Option<Moment>,
 }
 
 impl TimeColumn {
@@ -38,11 +39,14 @@ impl TimeColumn {
             start: None,
             seconds: Vec::new(),
             is_bare: false,
+            last: None,
         }
     }
 
     /// Appends the time of the next row; false if it is on another clock than those before.
     pub(crate) fn push(&mut self, moment: Option<Moment>) -> bool {
+        let moment = moment.map(|moment| self.on_its_day(moment));
+        self.last = moment.or(self.last);
         let seconds = match moment {
             None => Some(f64::NAN),
             Some(moment) => moment.seconds_since(*self.start.get_or_insert(moment)),
@@ -53,6 +57,17 @@ impl TimeColumn {
                 true
             }
             None => false,
+        }
+    }
+
+    /// A time of day that lies far before the last one is of the next day.
+    fn on_its_day(&self, moment: Moment) -> Moment {
+        match (self.last, moment) {
+            (Some(Moment::TimeOfDay(last)), Moment::TimeOfDay(time)) => {
+                let days = ((last - time) / SECONDS_OF_A_DAY).round().max(0.0);
+                Moment::TimeOfDay(time + days * SECONDS_OF_A_DAY)
+            }
+            _ => moment,
         }
     }
 

@@ -142,7 +142,11 @@ fn clock(cell: &Data) -> Option<Moment> {
         Data::DateTime(date) if date.is_datetime() && date.as_f64() >= 1.0 => None,
         Data::DateTime(time) => {
             // To the microsecond: days in binary do not hold seconds exactly.
-            Some(Moment::Seconds((time.as_f64() * 86_400e6).round() / 1e6))
+            let seconds = (time.as_f64() * 86_400e6).round() / 1e6;
+            Some(match time.is_datetime() {
+                true => Moment::TimeOfDay(seconds),
+                false => Moment::Seconds(seconds),
+            })
         }
         _ => None,
     }

@@ -164,9 +164,10 @@ fn with_decimal_comma<R: BufRead>(error: DataError, lines: &mut Lines<'_, R>, de
 
 /// Catches the two headers that are no headers before they end in a puzzling message about columns.
 fn check_header(file: &str, line: u64, header: &str, names: &[String], delimiter: char) -> Result<(), DataError> {
+    // Inside quotes it is part of a name.
     let other = [';', '\t', ',']
         .into_iter()
-        .find(|other| *other != delimiter && header.contains(*other));
+        .find(|other| *other != delimiter && split_cells(header, *other).len() > 1);
     if let ([_], Some(found)) = (names, other) {
         return Err(FileProblem::Delimiter {
             found,

@@ -69,8 +69,7 @@ impl<'a> Times<'a> {
             TimeCell::Moment(moment) => Some(moment),
             TimeCell::Other => None,
         };
-        let is_finite = |moment: &Moment| !matches!(moment, Moment::Seconds(seconds) if !seconds.is_finite());
-        match moment.filter(is_finite) {
+        match moment.filter(|moment| moment.is_finite()) {
             Some(moment) => {
                 if let Some(position) = self.missing.take() {
                     self.check_missing(position)?;

@@ -2,7 +2,7 @@
 
 use intervalid_data::{
     ArxModel, DataError, Dataset, DeadTimeConfig, InitialState, LagSearchConfig, Lags, LinearSystem, Normaliser, Part,
-    ReadOptions, Split, SplitFractions, WienerSystem, estimate_dead_time, load, suggest_lags,
+    ReadOptions, Split, SplitFractions, WienerSystem, estimate_dead_time, find_dead_times, load, suggest_lags,
 };
 
 fn delay(dataset: &Dataset) -> Result<Option<usize>, DataError> {
@@ -178,4 +178,29 @@ fn messages() {
         }),
         "lag-search tolerance -0.1 is out of range: it is a share ≥ 0 such as 0.02"
     );
+}
+
+#[test]
+fn late_answers_are_found_and_lags_are_searched_there() {
+    for dead_time in [15, 40] {
+        let system = LinearSystem {
+            dead_time,
+            noise_std: 0.05,
+            ..LinearSystem::default()
+        };
+        let record = system.generate(2000, 4).expect("generates");
+        let dataset = record.dataset();
+        let whole = Part::whole(dataset);
+        let found = find_dead_times(dataset, &whole).expect("estimates");
+        assert_eq!(found[0].delay, Some(dead_time));
+        let split = Split::new(dataset, SplitFractions::new(0.4, 0.1, 0.5).expect("shares")).expect("splits");
+        let suggested = suggest_lags(dataset, &split, &LagSearchConfig::default())
+            .expect("suggests")
+            .suggested;
+        assert_eq!(suggested.lags.nd, dead_time, "{}", suggested.lags);
+    }
+    // A record too short for later delays, or with an input that nothing answers, keeps the usual limits.
+    let quick = LinearSystem::default().generate(120, 4).expect("generates");
+    let whole = Part::whole(quick.dataset());
+    assert_eq!(LagSearchConfig::default().later(quick.dataset(), &whole), None);
 }

@@ -120,3 +120,26 @@ fn the_initial_state_matters_on_the_robot_arm() {
     assert!((padded - 20.5).abs() < 0.2, "{padded}");
     assert!((measured - 1.07).abs() < 0.02, "{measured}");
 }
+
+#[test]
+fn units_of_the_file_win_over_those_of_the_catalogue() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows: String = (0..30).map(|k| format!("{},{}\n", k % 3, k % 5)).collect();
+    std::fs::write(folder.path().join("mr_damper.csv"), format!("u [m/s],y [kN]\n{rows}")).expect("written");
+    let load = |options: &ReadOptions| load(&["mr-damper"], Some(folder.path()), options).expect("loads");
+    let named = ReadOptions {
+        inputs: Some(vec!["u".to_owned()]),
+        outputs: Some(vec!["y".to_owned()]),
+        ..ReadOptions::default()
+    };
+    for options in [ReadOptions::default(), named.clone()] {
+        let dataset = load(&options);
+        let units = [&dataset.inputs()[0], &dataset.outputs()[0]].map(|channel| channel.unit.as_deref());
+        assert_eq!(units, [Some("m/s"), Some("kN")]);
+    }
+    // Where the file has none they are those of the catalogue, by whatever way the columns are chosen.
+    std::fs::write(folder.path().join("mr_damper.csv"), format!("u,y\n{rows}")).expect("written");
+    for options in [ReadOptions::default(), named] {
+        assert_eq!(load(&options).outputs()[0].unit.as_deref(), Some("N"));
+    }
+}

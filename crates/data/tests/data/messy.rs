@@ -258,12 +258,35 @@ fn marks_of_missing_samples_are_told() {
         summary.warnings.iter().map(ToString::to_string).collect()
     };
     assert_eq!(told(""), [""; 0]);
+    let words = |found: Vec<String>| match found.as_slice() {
+        [one] => one.replace(|digit: char| digit.is_ascii_digit(), ""),
+        other => panic!("{other:?}"),
+    };
+    let told = words(told("-9999"));
     assert_eq!(
-        told("-9999"),
-        [
-            "channel 'y' is -9999, 10 standard deviations from its mean, or nearly so in 3 samples: spikes, or a mark for missing ones?"
-        ]
+        told,
+        "channel 'y' is -,  standard deviations of the others from their mean, or nearly so in  samples: spikes, or a mark for missing ones?"
     );
+}
+
+/// More than one sample in a hundred: none of them is far from the mean of all.
+#[test]
+fn many_marks_and_many_spikes_are_told_and_pulses_are_not() {
+    let far = |cell: fn(u32) -> Option<f64>| -> Vec<String> {
+        let y = |k: u32| cell(k).unwrap_or_else(|| (0.3 * f64::from(k)).sin());
+        let rows = (0..1500).map(|k| format!("{},{}\n", (0.2 * f64::from(k)).cos(), y(k)));
+        let text = format!("u,y\n{}", rows.collect::<String>());
+        let summary = describe(&ok("a.csv", text, &ReadOptions::default()));
+        let warnings = summary.warnings.iter().map(ToString::to_string);
+        warnings.filter(|text| text.contains("standard deviations")).collect()
+    };
+    let marks = far(|k| (700..760).contains(&k).then_some(-9999.0));
+    assert!(marks.len() == 1 && marks[0].contains("in 60 samples"), "{marks:?}");
+    let spikes = far(|k| (k % 60 == 7).then_some(20.0 + (0.1 * f64::from(k)).sin()));
+    assert!(spikes.len() == 1 && spikes[0].contains("in 25 samples"), "{spikes:?}");
+    let pulses = far(|k| (k % 150 < 5).then_some(20.0 + (0.1 * f64::from(k)).sin()));
+    assert_eq!(pulses, [""; 0]);
+    assert_eq!(far(|_| None), [""; 0]);
 }
 
 #[test]
@@ -276,4 +299,29 @@ fn names_beyond_all_measure_do_not_fill_the_screen() {
         "{} bytes",
         refused.len()
     );
+}
+
+#[test]
+fn states_of_switches_are_no_units() {
+    let text = "u,y\noff,off\n1,2\n3,4\n";
+    let error = parse("a.csv", text, &ReadOptions::default()).expect_err("a sample of words");
+    assert!(error.contains("line 2") && error.contains("'off'"), "{error}");
+}
+
+/// A plan has one column.
+#[test]
+fn a_comma_inside_the_quotes_of_a_single_name_is_no_delimiter() {
+    let options = ReadOptions {
+        delimiter: Some(';'),
+        outputs: Some(vec!["Ventil, Zulauf".to_owned()]),
+        inputs: Some(Vec::new()),
+        ..ReadOptions::default()
+    };
+    let dataset = parse("plan.csv", "\"Ventil, Zulauf\"\n1\n2\n", &options).expect("reads");
+    assert_eq!(
+        (dataset.outputs()[0].name.as_str(), dataset.samples()),
+        ("Ventil, Zulauf", 2)
+    );
+    let error = parse("plan.csv", "Ventil,Zulauf\n1,2\n", &options).expect_err("two columns");
+    assert!(error.contains("separated by ','"), "{error}");
 }

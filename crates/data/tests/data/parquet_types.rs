@@ -67,15 +67,15 @@ fn decimals_have_their_scale() {
 fn the_type_of_a_column_gives_the_unit_of_its_times() {
     let cases: [(&str, i64, i64, f64, &str); 6] = [
         ("int32 date (DATE)", 19_000, 1, 86_400.0, "2022-01-08T00:00:00"),
-        ("int32 time (TIME_MILLIS)", 36_000_000, 100, 0.1, "36000"),
-        ("int64 time (TIME_MICROS)", 36_000_000_000, 100_000, 0.1, "36000"),
+        ("int32 time (TIME_MILLIS)", 36_000_000, 100, 0.1, "10:00:00"),
+        ("int64 time (TIME_MICROS)", 36_000_000_000, 100_000, 0.1, "10:00:00"),
         // What the name says of numbers is not about times of day.
         (
             "int64 time_min (TIME(NANOS,false))",
             36_000_000_000_000,
             100,
             1e-7,
-            "36000",
+            "10:00:00",
         ),
         (
             "int64 time (TIMESTAMP(MILLIS,true))",

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use intervalid_data::{ClipSpikes, Dataset, MissingPolicy, Position, Preparation, ReadOptions, SpotKind, read, spots};
+use intervalid_data::{
+    ClipSpikes, Dataset, MissingPolicy, Part, Position, Preparation, ReadOptions, SpotKind, Trend, read, spots,
+};
 
 fn parse(text: &str, options: &ReadOptions) -> Result<Dataset, String> {
     crate::parse("a.csv", text, options)
@@ -388,4 +390,45 @@ fn spikes_are_clipped_before_samples_are_resampled() {
         let done = clipped.preparation();
         assert_eq!(done.clip_spikes, ClipSpikes::Channels(vec![None, Some(6.0)]));
     }
+}
+
+/// Rows from this second of a day on, 30 s apart.
+fn clocked(start: u32, rows: u32) -> String {
+    let row = |k: u32| {
+        let second = (start + 30 * k) % 86_400;
+        let (hours, minutes, seconds) = (second / 3600, second / 60 % 60, second % 60);
+        format!(
+            "{hours:02}:{minutes:02}:{seconds:02},{},{}\n",
+            k % 7,
+            f64::from(k) * 0.01
+        )
+    };
+    format!("time,u,y\n{}", (0..rows).map(row).collect::<String>())
+}
+
+#[test]
+fn times_of_day_go_on_after_midnight() {
+    let dataset = parse(&clocked(79_200, 400), &ReadOptions::default()).expect("reads");
+    assert_eq!((dataset.experiments().len(), dataset.sample_time()), (1, Some(30.0)));
+    let time = dataset.experiments()[0].time().expect("known");
+    let shown = [0, 239, 240].map(|sample| time.at(sample).to_string());
+    assert_eq!(shown, ["22:00:00", "23:59:30", "00:00:00"]);
+    // Back by less than half a day is back.
+    let mixed = clocked(36_000, 30) + clocked(35_000, 30).split_once('\n').expect("rows").1;
+    let refused = parse(&mixed, &ReadOptions::default()).expect_err("goes back");
+    assert!(refused.contains("-1870 s after the sample before"), "{refused}");
+}
+
+#[test]
+fn a_drift_over_midnight_is_one_line_and_the_next_day_is_told_of() {
+    let dataset = parse(&clocked(79_200, 400), &split()).expect("reads");
+    let trend = Trend::fit(&dataset, &Part::whole(&dataset), &["y"]).expect("fits");
+    let line = trend.lines().1[0].expect("a line");
+    assert!((line.slope - 0.01).abs() < 1e-9, "{line:?}");
+    let next_day = parse(&clocked(79_200, 50), &split()).expect("reads");
+    let told: Vec<String> = trend.warnings(&next_day).iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|text| text.contains("do not say of which day")),
+        "{told:?}"
+    );
 }

@@ -12,7 +12,7 @@ use crate::train::optim::Schedule;
 /// | `learning_rate` | | 0.005 | > 0 |
 /// | `schedule` | | step | constant, step, cosine |
 /// | `gradient_clip` | | 5 | > 0 |
-/// | `patience` | | none | ≥ 1 epochs without a better validation loss |
+/// | `patience` | | none | ≥ 1 epochs without a better validation loss; of a joint stage counted in its second half |
 /// | `weight_decay` | | 0 | ≥ 0 |
 /// | `weight_noise` | | 0 | ≥ 0 |
 /// | `averaging` | | 0 | \[0, 1) |

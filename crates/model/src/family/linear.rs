@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::family::body::{Body, Fitted};
 use crate::family::ensemble::averaged;
 use crate::interface::{ModelInterface, Simulated};
+use crate::kind::ModelKind;
 use crate::memory::check_linear;
 use crate::model::Model;
 use crate::simulate::free_run::free_run;
@@ -28,7 +29,8 @@ pub(crate) struct ArxWithBand {
     pub(crate) half_width: Vec<f64>,
 }
 
-/// The lags that the best linear model on the validation part has, free runs started as `config` says.
+/// The lags that the best linear model on the validation part has, free runs started as `config` says: as many of them as the configured model
+/// has. The states of an `iss` remember the past, so that of the lags found only the dead time is its own.
 ///
 /// # Errors
 /// If the record is too short for a search.
@@ -37,7 +39,14 @@ pub fn search_lags(dataset: &Dataset, split: &Split, config: &FitConfig) -> Resu
         initial: config.initial,
         ..LagSearchConfig::default()
     };
-    Ok(suggest_lags(dataset, split, &search)?.suggested.lags)
+    let found = suggest_lags(dataset, split, &search)?.suggested.lags;
+    Ok(match config.model {
+        ModelKind::Iss => Lags {
+            nd: found.nd,
+            ..config.lags
+        },
+        _ => found,
+    })
 }
 
 /// Fits ARX with the configured lags by least squares on the training part, in units of `normaliser`.

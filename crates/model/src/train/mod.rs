@@ -267,7 +267,7 @@ fn run_stage<T: Real>(
     let epochs = config.stage_epochs(stage);
     while state.epoch < epochs {
         // Asked before an epoch and not after it: a resumed fit then stops where the whole one did.
-        let since_best = state.best.as_ref().map_or(0, |best| state.epoch - best.epoch);
+        let since_best = state.epochs_since_best(stage, epochs);
         if config.training.patience.is_some_and(|patience| since_best >= patience) {
             return Ok(StopReason::Patience { epoch: state.epoch });
         }

@@ -152,6 +152,12 @@ impl<T: Real> State<T> {
         improved
     }
 
+    /// Epochs since the best one of a stage of so many, which patience counts; those whose best is replaced by any later one do not count.
+    pub(super) fn epochs_since_best(&self, stage: Stage, epochs: usize) -> usize {
+        let since = |best: &Best<T>| self.epoch.saturating_sub(best.epoch.max(early_epochs(stage, epochs)));
+        self.best.as_ref().map_or(0, since)
+    }
+
     /// Takes the best epoch's parameters and gets ready for the next stage.
     pub(super) fn finish_stage(&mut self, problem: &Problem<T>, stage: Stage, stopped: StopReason) -> Result<()> {
         let Some(best) = self.best.take() else {
@@ -217,12 +223,20 @@ impl<T: Real> State<T> {
     }
 }
 
-/// Whether an epoch (its number and loss) replaces the best so far of a stage of so many epochs.
+/// The first epochs of a stage of so many, which are kept only if nothing else is there.
 ///
 /// In the first half of a joint stage margins are still on their way from where they start. A short validation part can like such a band
 /// best, though it is many times too wide: any later epoch replaces those.
+fn early_epochs(stage: Stage, epochs: usize) -> usize {
+    match stage {
+        Stage::Joint => epochs / 2,
+        Stage::Crisp | Stage::Margins | Stage::Likelihood => 0,
+    }
+}
+
+/// Whether an epoch (its number and loss) replaces the best so far of a stage of so many epochs.
 fn is_better(best: (usize, f64), now: (usize, f64), stage: Stage, epochs: usize) -> bool {
-    let is_early = |epoch: usize| stage == Stage::Joint && 2 * epoch <= epochs;
+    let is_early = |epoch: usize| epoch <= early_epochs(stage, epochs);
     match (is_early(best.0), is_early(now.0)) {
         (true, false) => true,
         _ => now.1 < best.1,

@@ -1,7 +1,7 @@
 //! Bands that are scaled anew by recordings after the fit.
 
 use intervalid_data::{Dataset, Experiment, Part, Split, SplitFractions};
-use intervalid_model::{FitConfig, FitOptions, Model, ModelError, ModelKind, OutputRange, evaluate};
+use intervalid_model::{Calibration, FitConfig, FitOptions, Model, ModelError, ModelKind, OutputRange, evaluate};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -118,6 +118,39 @@ fn a_weight_lies_between_the_old_band_and_the_new() {
             .expect_err("out of range");
         assert!(matches!(error, ModelError::Option { option: "weight", .. }), "{error}");
     }
+}
+
+#[test]
+fn what_to_expect_is_that_of_the_band_that_was_made() {
+    let model = fitted();
+    let new = record(600, 2.0, 2);
+    let renewed = |weight: f64| {
+        let found = model.recalibrated(&new, &Part::whole(&new), weight);
+        let found = found.expect("enough samples").model;
+        let inside = coverage(&found, &new);
+        (found.interface().calibration.clone().expect("calibrated"), inside)
+    };
+    // Noise of ten times the size, hardly looked at: the band stays far too narrow, and is known to.
+    let (hardly, inside) = renewed(0.05);
+    let (least, most) = hardly.expected.expect("six stretches");
+    assert!(
+        most < 0.5 && least <= inside && inside <= most,
+        "{least} to {most}, {inside}"
+    );
+    let (wholly, inside) = renewed(1.0);
+    let (least, most) = wholly.expected.expect("six stretches");
+    assert!(
+        least > 0.8 && least <= inside && inside <= most,
+        "{least} to {most}, {inside}"
+    );
+    // The online band starts with what the stretches needed without caution, as far as they were looked at: a model that was not
+    // calibrated started with all of its band.
+    let start = |calibration: &Calibration| calibration.outputs[0].online_start.expect("a share");
+    let (hardly, wholly) = (start(&hardly), start(&wholly));
+    assert!(
+        wholly < 1.0 && (hardly / wholly.powf(0.05) - 1.0).abs() < 1e-9,
+        "{hardly} {wholly}"
+    );
 }
 
 #[test]
@@ -241,4 +274,14 @@ fn a_band_for_all_outputs_together_is_judged_by_all_together() {
         found.before
     );
     assert!((found.after.coverage - 0.9).abs() < 0.05, "{:?}", found.after);
+    // What to expect is of all together as well.
+    let expected = |weight: f64, noise: f64| {
+        let wild = both(noise, 3);
+        let found = model.recalibrated(&wild, &Part::whole(&wild), weight);
+        let calibration = found.expect("enough samples").model.interface().calibration.clone();
+        calibration
+            .and_then(|calibration| calibration.expected)
+            .expect("six stretches")
+    };
+    assert!(expected(1.0, 2.0).0 > 0.8 && expected(0.05, 2.0).1 < 0.3);
 }

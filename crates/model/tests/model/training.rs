@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use intervalid_data::{Dataset, InitialState, Lags, Part, ReadOptions, Split, WindowConfig, known_dataset, load};
 use intervalid_model::{
-    Control, FitConfig, FitOptions, MarginActivation, Model, ModelError, ModelKind, Precision, Progress, Role, Stage,
-    StopReason, Strategy,
+    Control, EpochRecord, FitConfig, FitOptions, MarginActivation, Model, ModelError, ModelKind, Precision, Progress,
+    Role, Stage, StopReason, Strategy,
 };
 
 pub(crate) fn hair_dryer() -> (Dataset, Split) {
@@ -182,6 +182,11 @@ fn patience_stops_a_stage_that_no_longer_improves() {
         stage.stopped
     );
     assert_eq!(stage.epochs, stage.best_epoch + 1);
+    // The loss rose long before, while margins were still on their way: epochs of the first half are not kept.
+    let loss = |record: &EpochRecord| record.validation.into_iter().flatten().sum::<f64>();
+    let rose = info.history.windows(2).position(|two| loss(&two[1]) > loss(&two[0]));
+    assert!(rose.is_some_and(|at| at < 25), "{rose:?}");
+    assert!(stage.best_epoch > 30, "{stage:?}");
 }
 
 #[test]

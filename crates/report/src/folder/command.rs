@@ -60,8 +60,12 @@ pub fn with_config(command: &str, config: &str) -> String {
 
 /// Words as one line for a shell.
 #[must_use]
-pub fn command_line(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+pub fn command_line(words: &[impl AsRef<str>]) -> String {
+    words
+        .iter()
+        .map(|word| quoted(word.as_ref()))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A word as a shell takes it for one. No shell takes a NUL, and no file name of the user's holds one.

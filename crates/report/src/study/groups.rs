@@ -1,11 +1,14 @@
 //! Single runs: what every seed of a model gave, and the band of the one in the middle.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
+use intervalid_model::Metrics;
 use intervalid_study::figures::model_label;
-use intervalid_study::{Cell, RunConfig, RunRecord, RunState, SearchRun, Spec, Store, StoredBand};
+use intervalid_study::{RunRecord, RunState, Spec, Store, StoredBand};
 use serde::{Deserialize, Serialize};
 
+use super::command::{Alone, alone};
+use super::ids::GroupIds;
 use crate::chart::{Axis, BandChart, Chart};
 use crate::column::Column;
 use crate::error::Result;
@@ -22,11 +25,14 @@ pub(crate) struct GroupView {
     pub(crate) name: String,
     pub(crate) headings: Vec<Heading>,
     pub(crate) runs: Vec<RunView>,
-    /// The band of the run whose interval score is in the middle.
+    /// The band of the run in the middle: by its interval score, or where there are several outputs by its mean fit.
     pub(crate) chart: Option<Chart>,
     /// What the chart is of, or why there is none.
     pub(crate) note: String,
     pub(crate) command: String,
+    /// Settings of the study that the command has no options for.
+    #[serde(default)]
+    pub(crate) left_out: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,92 +40,77 @@ pub(crate) struct RunView {
     pub(crate) seed: u64,
     /// None of a failed run.
     pub(crate) metrics: Option<MetricRow>,
+    /// A row per output, where there are several.
+    #[serde(default)]
+    pub(crate) outputs: Vec<MetricRow>,
     pub(crate) reason: String,
     pub(crate) train_seconds: Option<f64>,
 }
 
-/// Names the seeds of one model in links: letters, digits and dashes.
-pub(super) fn group_id(cell: &Cell) -> String {
-    let text = format!("{} {} {}", cell.dataset, model_label(cell), cell.coverage);
-    let clean = |character: char| match character {
-        'A'..='Z' | 'a'..='z' | '0'..='9' => character.to_ascii_lowercase(),
-        _ => '-',
-    };
-    text.chars().map(clean).collect()
-}
-
-pub(super) fn views(store: &Store, spec: &Spec, runs: &[RunRecord]) -> Result<Vec<GroupView>> {
-    let mut grouped: BTreeMap<String, Vec<&RunRecord>> = BTreeMap::new();
+pub(super) fn views(store: &Store, spec: &Spec, ids: &GroupIds, runs: &[RunRecord]) -> Result<Vec<GroupView>> {
+    let mut grouped: HashMap<&str, Vec<&RunRecord>> = HashMap::new();
     for run in runs {
-        grouped.entry(group_id(&run.cell)).or_default().push(run);
+        if let Some(id) = ids.of(&run.cell) {
+            grouped.entry(id).or_default().push(run);
+        }
     }
     let mut left = SAMPLES;
     let mut views = Vec::new();
-    // In the order of the study, each group once.
-    for cell in spec.cells() {
-        let Some(mut runs) = grouped.remove(&group_id(&cell)) else {
+    for (cell, id) in ids.groups() {
+        let Some(mut runs) = grouped.remove(id.as_str()) else {
             continue;
         };
         runs.sort_by_key(|run| run.cell.seed);
-        let (chart, note) = band(store, &runs, &mut left)?;
+        let (chart, note) = band(store, &runs, id, &mut left)?;
+        let Alone { command, left_out } = alone(spec, cell);
         views.push(GroupView {
-            id: group_id(&cell),
+            id: id.clone(),
             name: format!(
                 "{}, {}, target {}",
                 cell.dataset,
-                model_label(&cell),
+                model_label(cell),
                 asked(cell.coverage)
             ),
             headings: metric_headings(),
             runs: runs.iter().map(|run| run_view(run)).collect(),
             chart,
             note,
-            command: command(spec, &cell),
+            command,
+            left_out,
         });
     }
     Ok(views)
 }
 
 fn run_view(run: &RunRecord) -> RunView {
-    let coverage = run.cell.coverage;
-    let (metrics, reason) = match &run.state {
-        RunState::Done(result) => (
-            Some(MetricRow::new("", "", result.test.all, coverage, None)),
-            String::new(),
-        ),
-        RunState::Failed { reason } => (None, reason.clone()),
-    };
+    let row = |output: &str, metrics: Metrics| MetricRow::new("", output, metrics, run.cell.coverage, None);
+    let test = run.result().map(|result| &result.test);
+    let several = test.filter(|test| test.has_several_outputs());
+    let outputs = several.into_iter().flat_map(|test| &test.outputs);
     RunView {
         seed: run.cell.seed,
-        metrics,
-        reason,
+        metrics: test.map(|test| row("", test.judged())),
+        outputs: outputs.map(|(name, metrics)| row(name, *metrics)).collect(),
+        reason: match &run.state {
+            RunState::Done(_) => String::new(),
+            RunState::Failed { reason } => reason.clone(),
+        },
         train_seconds: run.result().map(|result| result.train_seconds),
     }
 }
 
-/// The command that fits such a model alone.
-fn command(spec: &Spec, cell: &Cell) -> String {
-    let mut command = match (cell.model.kind(), spec.config(cell)) {
-        (None, Ok(RunConfig::Search(SearchRun { budget_seconds, .. }))) => {
-            let budget = budget_seconds.map_or(String::new(), |seconds| format!(" --budget {seconds}s --threads 1"));
-            format!("intervalid fit {}{budget}", cell.dataset)
-        }
-        _ => format!("intervalid fit {} --preset paper --model {}", cell.dataset, cell.model),
+fn band(store: &Store, runs: &[&RunRecord], id: &str, left: &mut usize) -> Result<(Option<Chart>, String)> {
+    let tests = || runs.iter().filter_map(|run| Some((*run, &run.result()?.test)));
+    let several = tests().any(|(_, test)| test.has_several_outputs());
+    // Scores of several outputs have no common unit.
+    let (measure, cost): (&str, fn(&Metrics) -> Option<f64>) = match several {
+        true => ("mean fit", |metrics| metrics.fit_percent.map(|fit| -fit)),
+        false => ("interval score", |metrics| metrics.interval_score),
     };
-    if let Some(strategy) = cell.strategy {
-        command += &format!(" --strategy {}", strategy.name());
-    }
-    if let Some(margin) = cell.margin {
-        command += &format!(" --margin {}", margin.name());
-    }
-    command + &format!(" --coverage {} --seed {}", cell.coverage, cell.seed)
-}
-
-fn band(store: &Store, runs: &[&RunRecord], left: &mut usize) -> Result<(Option<Chart>, String)> {
-    let score = |run: &&&RunRecord| run.result().and_then(|result| result.test.all.interval_score);
-    let mut scored: Vec<&&RunRecord> = runs.iter().filter(|run| score(run).is_some()).collect();
-    scored.sort_by(|a, b| score(a).unwrap_or(0.0).total_cmp(&score(b).unwrap_or(0.0)));
-    let Some(run) = scored.get(scored.len() / 2) else {
+    let costs = tests().filter_map(|(run, test)| Some((run, cost(&test.judged())?)));
+    let mut costs: Vec<(&RunRecord, f64)> = costs.collect();
+    costs.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let Some(&(run, _)) = costs.get(costs.len() / 2) else {
         return Ok((None, "No run has a simulation to show.".to_owned()));
     };
     let predictions = store.predictions(&run.key)?.unwrap_or_default();
@@ -136,13 +127,13 @@ fn band(store: &Store, runs: &[&RunRecord], left: &mut usize) -> Result<(Option<
         more => format!(" ({more} more outputs or experiments are not shown)"),
     };
     let note = format!(
-        "Seed {}, whose interval score is the median of the seeds{others}.",
+        "Seed {}, whose {measure} is the median of the seeds{others}.",
         run.cell.seed
     );
-    Ok((Some(chart(first, run)), note))
+    Ok((Some(chart(first, run, id)), note))
 }
 
-fn chart(prediction: &StoredBand, run: &RunRecord) -> Chart {
+fn chart(prediction: &StoredBand, run: &RunRecord, id: &str) -> Chart {
     let column = |values: &[f32]| Column::new(values.iter().map(|&value| f64::from(value)));
     let is_outside = |k: &usize| {
         let target = prediction.target[*k];
@@ -166,6 +157,6 @@ fn chart(prediction: &StoredBand, run: &RunRecord) -> Chart {
         outside: (prediction.warmup..prediction.target.len())
             .filter(is_outside)
             .collect(),
-        sync: group_id(&run.cell),
+        sync: id.to_owned(),
     })
 }

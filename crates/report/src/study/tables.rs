@@ -3,7 +3,7 @@
 use intervalid_study::{Cell, Mark, StudyTables};
 use serde::{Deserialize, Serialize};
 
-use super::groups::group_id;
+use super::ids::GroupIds;
 
 /// One table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub(crate) struct CellView {
     pub(crate) group: String,
 }
 
-pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
+pub(super) fn views(tables: &StudyTables, ids: &GroupIds) -> Vec<TableView> {
     let view = |table: &intervalid_study::Table| {
         let rows = table.rows.iter().enumerate().map(|(index, row)| {
             let is_first = index == 0 || table.rows[index - 1].dataset != row.dataset;
@@ -50,19 +50,22 @@ pub(super) fn views(tables: &StudyTables) -> Vec<TableView> {
                 mark: cell.mark.map_or("", Mark::name).to_owned(),
                 symbol: cell.mark.map_or("", Mark::symbol).to_owned(),
                 remarks: cell.remarks(),
-                group: group_id(&Cell {
-                    dataset: row.dataset.clone(),
-                    model: column.model,
-                    strategy: column.strategy,
-                    margin: column.margin,
-                    coverage: table.coverage,
-                    seed: 0,
-                }),
+                group: ids
+                    .of(&Cell {
+                        dataset: row.dataset.clone(),
+                        model: column.model,
+                        strategy: column.strategy,
+                        margin: column.margin,
+                        coverage: table.coverage,
+                        seed: 0,
+                    })
+                    .unwrap_or_default()
+                    .to_owned(),
             });
             RowView {
                 dataset: row.dataset.clone(),
                 span: if is_first { same.count() } else { 0 },
-                metric: row.metric.label(&row.dataset).to_owned(),
+                metric: row.quantity.to_owned(),
                 cells: cells.collect(),
             }
         });

@@ -65,6 +65,11 @@ impl Chooser<'_> {
         !self.searched.lagged.is_empty() || hidden.into_iter().any(|found| !found.recipe.is_linear())
     }
 
+    /// Whether rounds were wanted and not cut short, and there was none to carry out.
+    fn has_room_for_none(&self) -> bool {
+        !self.searched.is_capped && self.searched.rounds == 0 && self.config.rounds > 0
+    }
+
     fn has_doubtful_networks(&self) -> bool {
         self.judged_networks().any(|pick| !self.is_believed(&pick))
     }
@@ -84,6 +89,9 @@ impl Chooser<'_> {
                 (Some(ModelKind::Arx), _) | (_, Some([0, 0])) => {
                     "the best linear model on held-out data; no network was asked for".to_owned()
                 }
+                _ if !self.has_tried_networks() && self.has_room_for_none() => {
+                    "the best linear model: networks need a longer record than this".to_owned()
+                }
                 _ if !self.has_tried_networks() => {
                     "the best linear model: no network was finished in the time and rounds given".to_owned()
                 }
@@ -98,21 +106,23 @@ impl Chooser<'_> {
             true => format!("{:.0} % lower than", -share),
             false => format!("{share:.0} % higher than"),
         };
+        // Of linear models that held-out data hardly tell apart, the simplest: others may be a little better.
+        let simple = best.map_or_else(String::new, |best| self.name(best));
         if is_mean_of_linear {
             let others = count(self.pooled().len() - 1, "other");
             return format!(
-                "the mean of the best linear model and {others} that held-out data hardly tell from it: its error there is {compared} \
-                 the best one's, and on later data a mean errs less as a rule"
+                "the mean of {simple} and {others} that held-out data hardly tell from it: its error there is {compared} that of {simple}, \
+                 and on later data a mean errs less as a rule"
             );
         }
         let (blocks, all) = (score.blocks_better(linear), score.blocks.len());
         match is_linear {
             false if self.config.model.is_some() => format!(
-                "the best {} on held-out data, as asked; its error there is {compared} the best linear model's",
+                "the best {} on held-out data, as asked; its error there is {compared} that of the linear model to beat, {simple}",
                 self.kind(pick)
             ),
             false => format!(
-                "its error on held-out data is {compared} the best linear model's, and lower on {blocks} of {all} blocks"
+                "its error on held-out data is {compared} that of the linear model to beat, {simple}, and lower on {blocks} of {all} blocks"
             ),
             true => format!(
                 "no network is clearly better than this linear model: the best one's error on held-out data is {compared} its, and \

@@ -213,10 +213,21 @@ impl HiddenSearch {
         runs.map(|runs| runs.concat())
     }
 
-    /// Samples of history that the record has room for.
+    /// The longest history that the record has room for.
+    fn longest_history(&self) -> usize {
+        let lengths = || self.runs.iter().map(Run::len);
+        // A block at the beginning of the record has no samples before it: half of one has to do. A model of one half of every run keeps a
+        // quarter of that apart to choose epochs on: its windows, history and all, have to fit in what is left.
+        let of_block = lengths().sum::<usize>() / (2 * BLOCKS);
+        of_block.min(lengths().max().unwrap_or(0) / 4)
+    }
+
+    /// Samples of history that are tried: those that users will give, where they have said so.
     pub(super) fn histories(&self) -> Vec<usize> {
-        // A block at the beginning of the record has no samples before it: half of one has to do.
-        let longest = self.runs.iter().map(Run::len).max().unwrap_or(0) / (2 * BLOCKS);
+        if let Some(initial) = self.initial {
+            return vec![initial.unscored()];
+        }
+        let longest = self.longest_history();
         let mut tried: Vec<usize> = HISTORIES.into_iter().filter(|&n| n <= longest).collect();
         if tried.is_empty() {
             tried.push(longest.max(1));
@@ -270,7 +281,7 @@ impl HiddenSearch {
         };
         for (range, run) in held_out.flat_map(pieces) {
             let start = if range.start == 0 {
-                HISTORY.min(range.end / 2)
+                HISTORY.min(range.end / 2).min(self.longest_history())
             } else {
                 range.start
             };
@@ -288,5 +299,74 @@ impl HiddenSearch {
             }
         }
         Some(errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{Channel, Dataset, Experiment, InitialState, Split, SplitFractions};
+
+    use super::*;
+    use crate::config::{SearchConfig, SearchOptions};
+    use crate::folds::Folds;
+
+    /// Experiments of these lengths, of a first-order plant.
+    fn dataset_of(lengths: &[usize]) -> Dataset {
+        let experiment = |(index, &len): (usize, &usize)| {
+            let u: Vec<f64> = (0..len).map(|k| (0.7 * (k * k + 3 * index) as f64).sin()).collect();
+            let respond = |level: &mut f64, u: &f64| {
+                *level = 0.8 * *level + 0.2 * u;
+                Some(*level)
+            };
+            let y = u.iter().scan(0.5, respond).collect();
+            Experiment::new(format!("e{index}"), vec![u], vec![y])
+        };
+        let experiments = lengths.iter().enumerate().map(experiment).collect();
+        let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+        Dataset::new("d", inputs, outputs, None, experiments).expect("valid")
+    }
+
+    fn with_search(lengths: &[usize], initial: Option<InitialState>, look: impl Fn(&mut HiddenSearch)) {
+        let dataset = dataset_of(lengths);
+        let split = Split::new(&dataset, SplitFractions::new(0.8, 0.2, 0.0).expect("valid")).expect("splits");
+        let folds = Folds::new(&dataset, &split).expect("cuts");
+        let config = SearchConfig {
+            initial,
+            ..SearchConfig::default()
+        };
+        look(&mut HiddenSearch::new(&folds, 0, &config).expect("long enough"));
+    }
+
+    #[test]
+    fn histories_fit_in_the_blocks_and_runs_of_a_record() {
+        let tried = |lengths: &[usize], expected: &[usize]| {
+            with_search(lengths, None, |search| {
+                assert_eq!(search.histories(), expected, "{lengths:?}");
+            });
+        };
+        tried(&[1000], &[20, 50, 100]);
+        tried(&[140], &[14]);
+        // A block has whole runs.
+        tried(&[400; 3], &[20, 50, 100]);
+        tried(&[45; 14], &[11]);
+    }
+
+    #[test]
+    fn a_start_that_the_user_has_set_is_the_one_that_candidates_are_judged_from() {
+        for initial in [InitialState::Warmup(1), InitialState::History(30)] {
+            with_search(&[500], Some(initial), |search| {
+                let budget = Budget::new(&SearchOptions::default());
+                assert!(search.linear_models(&budget).expect("fits"));
+                let started = search
+                    .candidates
+                    .iter()
+                    .filter_map(|candidate| candidate.started.as_ref());
+                let histories: Vec<usize> = started.map(|started| started.judged.history).collect();
+                assert!(
+                    !histories.is_empty() && histories.iter().all(|&n| n == initial.unscored()),
+                    "{histories:?}"
+                );
+            });
+        }
     }
 }

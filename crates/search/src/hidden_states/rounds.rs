@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use intervalid_data::Lags;
+use intervalid_data::{InitialState, Lags};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
@@ -50,6 +50,8 @@ pub(crate) struct HiddenSearch {
     /// What is fitted of each cut that sizes the band of a finished model.
     pub(super) cuts: Vec<Scored>,
     pub(crate) candidates: Vec<HiddenCandidate>,
+    /// How simulations start, where the user has said so.
+    pub(super) initial: Option<InitialState>,
     way: Way,
     decided: Decided,
     coverage: f64,
@@ -102,6 +104,7 @@ impl HiddenSearch {
             dead_time,
             divisions,
             candidates: Vec::new(),
+            initial: config.initial,
             way,
             decided: Decided::of(config),
             coverage,

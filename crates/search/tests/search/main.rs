@@ -2,6 +2,7 @@
 
 mod at_rest;
 mod renew;
+mod starts;
 
 use std::sync::atomic::AtomicBool;
 
@@ -296,7 +297,7 @@ fn linear_models_that_are_as_good_are_averaged() {
     let chosen = &fit.info.candidates[0];
     assert!(chosen.name.starts_with("mean of state space"), "{}", chosen.name);
     assert!(
-        fit.info.why.starts_with("the mean of the best linear model and"),
+        fit.info.why.starts_with("the mean of state space, "),
         "{}",
         fit.info.why
     );

@@ -56,7 +56,11 @@ fn a_journal_that_a_job_cannot_go_on_from_stays() {
     std::fs::write(&journal, "of another program").expect("written");
     opened.post(&format!("/api/jobs/{running}/cancel"), &json!({}));
     let failed = opened.wait("x", "failed");
-    assert!(message(&failed).contains("checkpoint.search"), "{failed}");
+    let message = message(&failed);
+    assert!(
+        message.contains("checkpoint.search") && message.contains("order the fit under another name"),
+        "{failed}"
+    );
     assert_eq!(
         std::fs::read_to_string(journal).expect("still there"),
         "of another program"

@@ -1,4 +1,5 @@
-//! Box plots over seeds: RMSE, deviation of PICP, PINAW and CWC of every model, with the published values beside ours.
+//! Box plots over seeds: RMSE, deviation of PICP, PINAW and CWC of every model, with the published values beside ours. Several outputs
+//! have no RMSE in common, and the PICP of the worst.
 
 use intervalid_figure::{BoxGroup, BoxPanel, BoxPlot, Published, Style, Target, Theme};
 
@@ -19,7 +20,7 @@ pub struct SeedBoxes {
     pub dataset: String,
     /// Coverage asked.
     pub coverage: f64,
-    /// A panel per metric.
+    /// A panel per metric that there is: the error of several outputs has no mean.
     pub plot: BoxPlot,
 }
 
@@ -54,11 +55,16 @@ pub fn seed_boxes(spec: &Spec, runs: &[RunRecord]) -> Vec<SeedBoxes> {
                 continue;
             }
             let models = models(&shown);
+            let mut results = shown.iter().filter_map(|run| run.result());
+            let several = results.any(|result| result.test.has_several_outputs());
             let panel = |&metric: &TableMetric| BoxPanel {
-                title: match metric {
-                    TableMetric::Picp => "PICP - asked (points)".to_owned(),
-                    metric => metric.label(dataset).to_owned(),
-                },
+                title: match (metric, several) {
+                    (TableMetric::Picp, false) => "PICP - asked (points)",
+                    (TableMetric::Picp, true) => "PICP of the worst output - asked (points)",
+                    (metric, false) => metric.label(dataset),
+                    (metric, true) => metric.label_of_several(),
+                }
+                .to_owned(),
                 groups: models.iter().map(|cell| group(metric, cell, &shown)).collect(),
                 target: (metric == TableMetric::Picp).then(|| Target {
                     value: 0.0,
@@ -73,7 +79,11 @@ pub fn seed_boxes(spec: &Spec, runs: &[RunRecord]) -> Vec<SeedBoxes> {
                 coverage,
                 plot: BoxPlot {
                     title: format!("{dataset}, {} asked", labels::percent(coverage)),
-                    panels: PANELS.iter().map(panel).collect(),
+                    panels: PANELS
+                        .iter()
+                        .filter(|&&metric| !(several && metric == TableMetric::Rmse))
+                        .map(panel)
+                        .collect(),
                     columns: 2,
                     published_label: "published mean ± std".to_owned(),
                 },
@@ -104,7 +114,7 @@ fn group(metric: TableMetric, cell: &Cell, runs: &[&RunRecord]) -> BoxGroup {
         0.0
     };
     let own = runs.iter().filter(|run| labels::of(&run.cell) == label);
-    let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.all, &run.cell.dataset)? - asked));
+    let values = own.filter_map(|run| Some(metric.of(&run.result()?.test.judged(), &run.cell.dataset)? - asked));
     let (strategy, margin) = (cell.strategy, cell.margin);
     BoxGroup {
         values: values.collect(),

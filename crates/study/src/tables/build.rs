@@ -1,6 +1,6 @@
 //! Means and deviations over seeds, beside the printed values.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use intervalid_model::{FitConfig, MarginActivation, ModelKind, Strategy};
@@ -118,8 +118,12 @@ pub struct Row {
     pub dataset: String,
     /// Metric.
     pub metric: TableMetric,
-    /// What its numbers are: `100·RMSE` of the paper's data sets, as the paper prints it, but `RMSE` of others.
+    /// What its numbers are: `100·RMSE` of the paper's data sets, as the paper prints it, but `RMSE` of others; of several outputs, what
+    /// stands for them, such as `PICP % (worst output)`.
     pub quantity: &'static str,
+    /// Whether its data set has several outputs.
+    #[serde(skip)]
+    pub(crate) several_outputs: bool,
     /// One per column.
     pub cells: Vec<TableCell>,
 }
@@ -140,6 +144,10 @@ pub struct Table {
     /// Data set by data set, metric by metric.
     pub rows: Vec<Row>,
 }
+
+/// What stands for the outputs of a data set that has several, in words.
+const SEVERAL_OUTPUTS: &str = "Of several outputs, RMSE has no mean (–) since each has a unit of its own, PICP is that of the output that is \
+                               inside least often, PINAW and CWC are means.";
 
 /// What the models of a table were trained for on one data set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -181,6 +189,11 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
         .iter()
         .map(|record| (record.cell.to_string(), &record.state))
         .collect();
+    let have_several: HashSet<&str> = records
+        .iter()
+        .filter(|record| record.result().is_some_and(|result| result.test.has_several_outputs()))
+        .map(|record| record.cell.dataset.as_str())
+        .collect();
     let mut tables = Vec::new();
     for kind in TableKind::ALL {
         let columns = kind.columns(spec);
@@ -189,10 +202,15 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
         }
         for &coverage in &spec.coverages {
             let rows = spec.datasets.iter().flat_map(|dataset| {
+                let several_outputs = have_several.contains(dataset.as_str());
                 TableMetric::ALL.map(|metric| Row {
                     dataset: dataset.clone(),
                     metric,
-                    quantity: metric.label(dataset),
+                    quantity: match several_outputs {
+                        true => metric.label_of_several(),
+                        false => metric.label(dataset),
+                    },
+                    several_outputs,
                     cells: columns
                         .iter()
                         .map(|column| TableCell::new(spec, &states, dataset, column, coverage, metric))
@@ -221,6 +239,15 @@ pub fn tables_of_records(spec: &Spec, records: &[RunRecord]) -> StudyTables {
         name: spec.name.clone(),
         seeds: spec.seeds.len(),
         tables,
+    }
+}
+
+impl StudyTables {
+    /// What stands for the outputs of data sets that have several, in words; none if no data set has.
+    #[must_use]
+    pub fn of_several_outputs(&self) -> Option<&'static str> {
+        let mut rows = self.tables.iter().flat_map(|table| &table.rows);
+        rows.any(|row| row.several_outputs).then_some(SEVERAL_OUTPUTS)
     }
 }
 
@@ -344,7 +371,7 @@ impl TableCell {
             match states.get(&column.cell(dataset, coverage, seed).to_string()) {
                 None => cell.missing += 1,
                 Some(RunState::Failed { .. }) => cell.failed += 1,
-                Some(RunState::Done(result)) => match metric.of(&result.test.all, dataset) {
+                Some(RunState::Done(result)) => match metric.of(&result.test.judged(), dataset) {
                     Some(value) => values.push(value),
                     None => cell.diverged += usize::from(result.test.all.diverged_at.is_some()),
                 },

@@ -1,6 +1,6 @@
 //! Tables in LaTeX; the document needs `booktabs`.
 
-use super::build::{Mark, StudyTables, Table, TableCell};
+use super::build::{Mark, Row, StudyTables, Table, TableCell};
 use super::format::{mean_std, own_unit};
 use crate::published::{TableMetric, is_in_paper};
 
@@ -12,6 +12,9 @@ impl StudyTables {
         );
         if let Some(mixture) = self.mixture() {
             text += &format!("% {}\n", mixture.replace(['\n', '\r'], " "));
+        }
+        if let Some(note) = self.of_several_outputs() {
+            text += &format!("% {note}\n");
         }
         for table in &self.tables {
             text += &table.latex(self.seeds);
@@ -52,11 +55,7 @@ impl Table {
             }
             let dataset = if first { escaped(&row.dataset) } else { String::new() };
             let cells: Vec<String> = row.cells.iter().map(TableCell::latex).collect();
-            text += &format!(
-                "{dataset} & {} & {} \\\\\n",
-                metric_label(row.metric, &row.dataset),
-                cells.join(" & ")
-            );
+            text += &format!("{dataset} & {} & {} \\\\\n", metric_label(row), cells.join(" & "));
         }
         text + "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
     }
@@ -91,13 +90,16 @@ impl TableCell {
     }
 }
 
-fn metric_label(metric: TableMetric, dataset: &str) -> &'static str {
-    match metric {
-        TableMetric::Rmse if !is_in_paper(dataset) => "RMSE",
-        TableMetric::Rmse => "$100\\cdot$RMSE",
-        TableMetric::Picp => "PICP (\\%)",
-        TableMetric::Pinaw => "$100\\cdot$PINAW",
-        TableMetric::Cwc => "CWC",
+fn metric_label(row: &Row) -> &'static str {
+    match (row.metric, row.several_outputs) {
+        (TableMetric::Rmse, _) if !is_in_paper(&row.dataset) => "RMSE",
+        (TableMetric::Rmse, _) => "$100\\cdot$RMSE",
+        (TableMetric::Picp, false) => "PICP (\\%)",
+        (TableMetric::Picp, true) => "PICP (\\%, worst output)",
+        (TableMetric::Pinaw, false) => "$100\\cdot$PINAW",
+        (TableMetric::Pinaw, true) => "$100\\cdot$PINAW (mean of outputs)",
+        (TableMetric::Cwc, false) => "CWC",
+        (TableMetric::Cwc, true) => "CWC (mean of outputs)",
     }
 }
 

@@ -23,6 +23,9 @@ impl StudyTables {
             }
             false => "PICP: ✓ within two points of the coverage, wide above that, ✗ below.\n",
         };
+        if let Some(note) = self.of_several_outputs() {
+            text += &format!("{note}\n");
+        }
         if let Some(mixture) = self.mixture() {
             text += &format!("{}\n", escaped(&mixture));
         }
@@ -65,7 +68,7 @@ impl Table {
             {
                 text += &format!("| {} | chosen (seeds) | {chosen} |\n", escaped(&row.dataset));
             }
-            text += &format!("| {} | {} |", escaped(&row.dataset), row.metric.label(&row.dataset));
+            text += &format!("| {} | {} |", escaped(&row.dataset), row.quantity);
             for cell in &row.cells {
                 text += &format!(" {} |", cell.markdown());
             }

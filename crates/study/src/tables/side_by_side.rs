@@ -48,6 +48,9 @@ fn markdown(studies: &[StudyTables]) -> String {
     let mut text = format!("# Studies {}\n\n", names.join(", "));
     text += "Mean ± sample standard deviation over the seeds, test part. ✓ at least as good as the published mean, ~ within one published \
              standard deviation of it, ✗ worse; PICP: ✓ within two points of the coverage, wide above that.\n";
+    if let Some(note) = studies.iter().find_map(StudyTables::of_several_outputs) {
+        let _ = writeln!(text, "{note}");
+    }
     for (study, name) in studies.iter().zip(&names) {
         if let Some(mixture) = study.mixture() {
             let _ = writeln!(text, "{name}: {}", escaped(&mixture));
@@ -87,7 +90,7 @@ fn markdown(studies: &[StudyTables]) -> String {
 }
 
 /// Every cell that one of the tables has.
-fn rows(tables: &[&Table]) -> String {
+fn rows<'a>(tables: &[&'a Table]) -> String {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for table in tables {
         for row in &table.rows {
@@ -124,14 +127,14 @@ fn rows(tables: &[&Table]) -> String {
             );
         }
         for metric in TableMetric::ALL {
-            let found = |table: &'_ Table| {
-                let row = table
-                    .rows
-                    .iter()
-                    .find(|row| row.dataset == dataset && row.metric == metric)?;
-                row.cells.get(column(table)?).copied()
+            let row_of = |table: &'_ &'a Table| {
+                let mut rows = table.rows.iter();
+                rows.find(|row| row.dataset == dataset && row.metric == metric)
             };
-            let cells: Vec<_> = tables.iter().map(|table| found(table)).collect();
+            let found = |table: &&'a Table| row_of(table)?.cells.get(column(table)?).copied();
+            let cells: Vec<_> = tables.iter().map(found).collect();
+            // A study without runs does not know how many outputs there are.
+            let named = tables.iter().filter_map(row_of).max_by_key(|row| row.several_outputs);
             let shown = cells.iter().map(|cell| match cell {
                 None => "–".to_owned(),
                 Some(cell) => {
@@ -149,7 +152,7 @@ fn rows(tables: &[&Table]) -> String {
                 text,
                 "| {} | {label} | {} | {} | {} |",
                 escaped(dataset),
-                metric.label(dataset),
+                named.map_or_else(|| metric.label(dataset), |row| row.quantity),
                 shown.join(" | "),
                 published.unwrap_or_else(|| "–".to_owned())
             );

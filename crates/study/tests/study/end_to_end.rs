@@ -2,7 +2,8 @@ use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use intervalid_model::{Aligned, Metrics, ModelKind};
+use intervalid_data::Lags;
+use intervalid_model::{Aligned, FitConfig, Metrics, ModelKind};
 use intervalid_study::{JobKind, RunOptions, RunState, Spec, Store, StudyEvent, StudyPlan, run_study, status};
 
 use crate::support::{SMALL, content, run, small};
@@ -169,4 +170,43 @@ fn one_failing_cascade_does_not_take_the_others_with_it() {
     assert_eq!((summary.done, summary.failed), (1, 1));
     let status = status(folder.path()).unwrap();
     assert!(status.failures[0].run.contains("relu"), "{:?}", status.failures);
+}
+
+#[test]
+fn models_with_hidden_states_are_fitted_to_a_record_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plant.csv");
+    let mut text = "u,y\n".to_owned();
+    let mut level = 0.0;
+    for k in 0..400 {
+        let u = f64::from(u8::from((k / 7 + k / 11) % 2 == 0));
+        text += &format!("{u},{level}\n");
+        level = 0.8 * level + 0.2 * u;
+    }
+    fs::write(&file, text).unwrap();
+    let study = format!(
+        "name = \"own\"\ndatasets = [{file:?}]\nmodels = [\"iss\", \"inode\"]\ncoverages = [0.9, 0.95]\nseeds = [1]\n\n\
+         [settings]\nepochs = 1\nmargin_epochs = 1\nhidden = [4, 4]\nwindow = {{ length = 40, step = 10 }}\n"
+    );
+    let spec = Spec::parse("own", &study).unwrap();
+    let out = folder.path().join("out");
+    let summary = run(&spec, &out, 1);
+    let records = Store::open(&out).unwrap().runs().unwrap();
+    assert_eq!(
+        summary.failed,
+        0,
+        "{:?}",
+        records.iter().map(|record| &record.state).collect::<Vec<_>>()
+    );
+    // Lags are searched: an iss takes the dead time alone.
+    let of_states = records
+        .iter()
+        .filter(|record| record.fitted_model() == Some(ModelKind::Iss));
+    let lags: Vec<Lags> = of_states
+        .map(|record| serde_json::from_str::<FitConfig>(&record.config).unwrap().lags)
+        .collect();
+    assert!(
+        !lags.is_empty() && lags.iter().all(|lags| (lags.nx, lags.nd, lags.ny) == (1, 1, 1)),
+        "{lags:?}"
+    );
 }

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use intervalid_study::{
-    Driver, DriverOptions, RunOptions, Spec, StudyError, StudyEvent, TableFormat, merge_studies, run_study, status,
-    study_tables,
+    Driver, DriverOptions, RunOptions, Spec, Store, StudyError, StudyEvent, TableFormat, merge_studies, run_study,
+    status, study_tables,
 };
 
 use crate::support::{SMALL, content, run, run_shard, small};
@@ -83,6 +83,47 @@ fn shards_do_not_depend_on_which_data_are_there() {
     for (fewer, all) in fewer.iter().zip(&all) {
         assert!(fewer.is_subset(all));
     }
+}
+
+/// Shards on one folder: each removes and redoes its own.
+#[test]
+fn outdated_runs_of_another_shard_stay_until_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |factor: usize| {
+        let rows: String = (0..300)
+            .map(|k| format!("{},{}\n", k * 37 % 11, factor * (k * 53 % 17)))
+            .collect();
+        fs::write(folder.path().join("b.csv"), format!("u,y\n{rows}")).unwrap();
+    };
+    let text = "name = \"s\"\ndatasets = [\"b\"]\nmodels = [\"arx\"]\nseeds = [1, 2]\n";
+    let spec = Spec::parse("s", text).unwrap();
+    let out = folder.path().join("out");
+    let run = |shard: &str| {
+        let options = RunOptions {
+            jobs: 1,
+            data_dir: Some(folder.path()),
+            shard: Some(shard.parse().unwrap()),
+            stop: &AtomicBool::new(false),
+            observer: &|_| {},
+        };
+        run_study(&spec, &out, &options).unwrap()
+    };
+    let seeds = || {
+        let runs = Store::open(&out).unwrap().runs().unwrap();
+        runs.into_iter().map(|run| (run.cell.seed, run.key)).collect::<Vec<_>>()
+    };
+    write(1);
+    assert_eq!((run("1/2").done, run("2/2").done), (1, 1));
+    let before = seeds();
+    write(2);
+    let summary = run("1/2");
+    assert_eq!((summary.outdated, summary.done), (1, 1));
+    let after = seeds();
+    let kept = before.iter().filter(|run| after.contains(run)).count();
+    assert_eq!((after.len(), kept), (2, 1), "the other shard's run stays");
+    let summary = run("2/2");
+    assert_eq!((summary.outdated, summary.done, summary.resumed), (1, 1, 0));
+    assert!(seeds().iter().all(|run| !before.contains(run)));
 }
 
 fn bayesian(seeds: &str) -> Spec {

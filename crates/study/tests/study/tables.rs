@@ -1,7 +1,8 @@
 use intervalid_model::{Metrics, ModelKind};
+use intervalid_study::figures::seed_boxes;
 use intervalid_study::{
     Cell, Mark, RunMetrics, RunRecord, RunResult, RunState, Spec, StudyModel, Table, TableFormat, TableKind,
-    TableMetric, tables_of_records,
+    TableMetric, side_by_side, tables_of_records,
 };
 
 fn paper_at(seeds: &str) -> Spec {
@@ -215,6 +216,78 @@ fn runs_without_a_range_to_compare_with_did_not_diverge() {
     let markdown = tables_of_records(&spec, &records).render(TableFormat::Markdown);
     assert!(!markdown.contains("diverged"), "{markdown}");
     assert!(markdown.contains("| CWC | – |"), "{markdown}");
+}
+
+/// Two outputs: 0.043 V and 6.67 Nm, of which one misses the 90 % that were asked.
+fn two_outputs() -> RunMetrics {
+    let of = |rmse, picp| Metrics {
+        rmse: Some(rmse),
+        picp: Some(picp),
+        interval_score: Some(rmse),
+        ..metrics(1)
+    };
+    RunMetrics {
+        all: of(3.3565, 0.9),
+        outputs: vec![
+            ("volts".to_owned(), of(0.043, 1.0)),
+            ("torque".to_owned(), of(6.67, 0.8)),
+        ],
+    }
+}
+
+#[test]
+fn several_outputs_have_no_mean_error_and_are_judged_by_the_worst() {
+    let text = "name = \"s\"\ndatasets = [\"two.csv\"]\nmodels = [\"arx\"]\n";
+    let spec = Spec::parse("s", text).unwrap();
+    let records: Vec<RunRecord> = spec
+        .cells()
+        .map(|cell| {
+            let mut record = done(cell, Metrics::default());
+            if let RunState::Done(result) = &mut record.state {
+                result.test = two_outputs();
+            }
+            record
+        })
+        .collect();
+    let tables = tables_of_records(&spec, &records);
+    let cell = |row: usize| tables.tables[0].rows[row].cells[0];
+    assert_eq!((cell(0).ours, cell(0).mark, cell(0).diverged), (None, None, 0));
+    assert!((cell(1).ours.unwrap().mean - 80.0).abs() < 1e-9);
+    assert_eq!(cell(1).mark, Some(Mark::Worse), "80 and 100 % are not 90 %");
+    let markdown = tables.render(TableFormat::Markdown);
+    for part in [
+        "| two.csv | RMSE | – |",
+        "| two.csv | PICP % (worst output) | 80.00 ✗ |",
+        "Of several outputs, RMSE has no mean",
+    ] {
+        assert!(markdown.contains(part), "{part} in\n{markdown}");
+    }
+    let both = side_by_side(&[tables.clone(), tables_of_records(&spec, &[])], TableFormat::Markdown);
+    assert!(
+        both.contains("| PICP % (worst output) | 80.00 ✗ | – (1 missing) |") && both.contains("Of several outputs"),
+        "{both}"
+    );
+    let csv = tables.render(TableFormat::Csv);
+    assert!(
+        csv.contains(",rmse,,,0,") && csv.contains(",PICP % (worst output)\n"),
+        "{csv}"
+    );
+    assert!(
+        tables
+            .render(TableFormat::Latex)
+            .contains("PICP (\\%, worst output) & $80.00$$^-$")
+    );
+
+    let boxes = seed_boxes(&spec, &records);
+    let panels: Vec<(&str, &[f64])> = boxes[0]
+        .plot
+        .panels
+        .iter()
+        .map(|panel| (panel.title.as_str(), panel.groups[0].values.as_slice()))
+        .collect();
+    assert_eq!(panels.len(), 3, "{panels:?}");
+    assert_eq!(panels[0].0, "PICP of the worst output - asked (points)");
+    assert!((panels[0].1[0] + 10.0).abs() < 1e-9, "{panels:?}");
 }
 
 #[test]

@@ -3,15 +3,15 @@
 use std::time::Instant;
 
 use intervalid_data::{
-    ChannelSummary, DataError, Dataset, DeadTimeConfig, InitialState, LagCandidate, LagSearchConfig, Lags, Split,
-    SplitFractions, Summary, Trend, describe, estimate_dead_time, suggest_lags,
+    ChannelSummary, DataError, Dataset, InitialState, LagCandidate, LagSearchConfig, Lags, Split, SplitFractions,
+    Summary, Trend, describe, find_dead_times, suggest_lags,
 };
 use intervalid_workflow::{RecordRequest, SplitSource};
 use serde::Serialize;
 
 use crate::args::column_names;
 use crate::error::Failure;
-use crate::format::{count, percent, seconds, shown, significant, table};
+use crate::format::{count, percent, seconds, significant, table};
 use crate::output::Output;
 use crate::request::split_label;
 
@@ -187,7 +187,7 @@ fn channel(summary: ChannelSummary) -> ChannelReport {
 fn dead_times(dataset: &Dataset, split: &Split) -> Result<Vec<DeadTimeReport>, DataError> {
     // The same samples that a search looks at, so that both say the same.
     let known = split.train.followed_by(&split.validation);
-    let estimates = estimate_dead_time(dataset, &known, &DeadTimeConfig::default())?;
+    let estimates = find_dead_times(dataset, &known)?;
     let named = estimates.into_iter().map(|estimate| DeadTimeReport {
         input: dataset.inputs()[estimate.input].name.clone(),
         output: dataset.outputs()[estimate.output].name.clone(),
@@ -227,7 +227,7 @@ fn print(report: &Report, output: &Output) -> Result<(), Failure> {
     let description = report.description.map_or_else(String::new, |text| format!(": {text}"));
     output.heading(format_args!("{}{description}", report.name))?;
     if let Some(source) = report.source {
-        output.result(shown(&format!("source: {source}")))?;
+        output.result(format_args!("source: {source}"))?;
     }
     let duration = report.sample_time.map_or_else(String::new, |seconds| {
         format!(" ({} s in all)", significant(seconds * report.samples as f64, DIGITS))
@@ -265,7 +265,7 @@ fn print(report: &Report, output: &Output) -> Result<(), Failure> {
             output.heading(heading)?;
         }
         for line in lines {
-            output.result(shown(&format!(" {line}")))?;
+            output.result(format_args!(" {line}"))?;
         }
     }
     Ok(())
@@ -325,7 +325,7 @@ fn print_dead_time(report: &Report, output: &Output) -> Result<(), Failure> {
             (Some(delay), None) => count(delay, "sample"),
             (None, _) => format!("no significant answer within {} samples", pair.correlation.len() - 1),
         };
-        output.result(shown(&format!(" {} → {}: {found}", pair.input, pair.output)))?;
+        output.result(format_args!(" {} → {}: {found}", pair.input, pair.output))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use intervalid_data::{DataError, DeadTimeConfig, estimate_dead_time};
+use intervalid_data::{DataError, find_dead_times};
 use intervalid_files::Staged;
 use intervalid_report::FitReport;
 use intervalid_report::folder::{self, Extras, REPORT, REPORT_DATA, history_csv, page_files, predictions_csv};
@@ -79,7 +79,7 @@ pub(crate) fn run(out: &Path, epochs: Option<usize>, output: &Output) -> Result<
 }
 
 fn dead_time(prepared: &Prepared) -> Result<Option<usize>, DataError> {
-    let found = estimate_dead_time(&prepared.dataset, &prepared.split.train, &DeadTimeConfig::default())?;
+    let found = find_dead_times(&prepared.dataset, &prepared.split.train)?;
     Ok(found.first().and_then(|pair| pair.delay))
 }
 

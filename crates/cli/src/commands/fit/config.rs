@@ -22,7 +22,7 @@ const DATA_KEYS: [&str; 8] = [
     "decimate",
 ];
 
-const PRINT_CONFIG: &str = "`intervalid fit DATA --print-config` prints such a file with all keys";
+const PRINT_CONFIG: &str = "`intervalid fit DATA --preset paper --print-config` prints such a file with all keys";
 
 /// A configuration file, keys checked.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use intervalid_data::{Dataset, Split, SplitFractions, display_name};
-use intervalid_model::{Control, FileKind, Method, Model, ModelError, Progress};
+use intervalid_model::{Control, Method, Model, ModelError, Progress};
 use intervalid_report::FitReport;
 use intervalid_report::folder::{
     CHECKPOINT, CONFIG, FILES, FitJson, JOURNAL, MODEL_ALL, config_toml, fit_files, repeat_command,
@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::format::count;
 use crate::interrupt;
 use crate::output::Output;
-use crate::request::{record, settings, threads};
+use crate::request::{files, record, settings, threads};
 use crate::summary;
 use crate::write::{out_of_space, refuse_replacing};
 
@@ -76,8 +76,8 @@ pub(crate) fn run(args: &FitArgs, global: &GlobalArgs, output: &Output) -> Resul
             .map_err(|error| about(error.into()))?;
     }
     for name in FILES {
-        let sources = data.data.iter().chain(&args.test).map(Path::new);
-        refuse_replacing("--out", &args.out.join(name), sources)?;
+        let sources = data.data.iter().chain(&args.test);
+        refuse_replacing("--out", &args.out.join(name), files(sources, global))?;
     }
     let folder = FitFolder::open(&args.out, args.force)?;
     output.detail(format_args!(
@@ -216,7 +216,7 @@ fn print_config(text: &str, output: &Output) -> Result<(), Failure> {
         let table: toml::Table = text.parse().map_err(Failure::run)?;
         return output.json(&table);
     }
-    Ok(output.result(text.trim_end())?)
+    Ok(output.content(text.trim_end())?)
 }
 
 fn train(
@@ -249,12 +249,10 @@ fn train(
     request.train(dataset, split, options).map_err(|error| {
         let is_worth_keeping = match &error {
             WorkflowError::Interrupted { .. } | WorkflowError::Cancelled { .. } => true,
-            WorkflowError::Model(ModelError::Format { what, .. }) => *what == FileKind::Checkpoint,
             // What the disk held before it was full is worth going on from.
             WorkflowError::Model(ModelError::File { source, .. })
             | WorkflowError::Search(SearchError::JournalFile { source, .. }) => out_of_space(source),
-            WorkflowError::Search(SearchError::Journal { .. }) => true,
-            _ => false,
+            error => error.is_of_kept_work(),
         };
         if !was_there && !is_worth_keeping {
             let _ = std::fs::remove_file(checkpoint);
@@ -269,11 +267,7 @@ fn failure(error: WorkflowError) -> Failure {
         WorkflowError::Interrupted { .. } => "run the same command again to go on from there",
         WorkflowError::Cancelled { stage: "calibration" } => "run the same command again: training is not repeated",
         WorkflowError::Cancelled { .. } => "run the same command again to go on: what was finished is not fitted again",
-        WorkflowError::Model(ModelError::Format {
-            what: FileKind::Checkpoint,
-            ..
-        })
-        | WorkflowError::Search(SearchError::Journal { .. }) => STALE,
+        error if error.is_of_kept_work() => STALE,
         WorkflowError::Model(ModelError::File { source, .. })
         | WorkflowError::Search(SearchError::JournalFile { source, .. })
             if out_of_space(source) =>

@@ -17,6 +17,7 @@ use crate::format::{count, percent, significant, table};
 use crate::interrupt;
 use crate::output::Output;
 use crate::path_text;
+use crate::request::files;
 use crate::write::{OutFile, refuse_replacing, refuse_same};
 
 /// The JSON object.
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &MonitorArgs, global: &GlobalArgs, output: &Output) -> R
     refuse_same(&[("--out", args.out.as_deref()), ("--state", args.state.as_deref())])?;
     for (option, path) in [("--out", &args.out), ("--state", &args.state)] {
         if let Some(path) = path {
-            let sources = args.data.data.iter().map(Path::new).chain([file.as_path()]);
+            let sources = files(&args.data.data, global).chain([file.clone()]);
             refuse_replacing(option, path, sources)?;
         }
     }
@@ -152,7 +153,8 @@ impl Call<'_> {
                     self.output.story(headline(&report))?;
                 }
             }
-            if self.memory.monitor.health() == Health::Refit || self.diverged.is_some() {
+            let nobody_reads = self.output.reader_left();
+            if nobody_reads || self.memory.monitor.health() == Health::Refit || self.diverged.is_some() {
                 break;
             }
         }

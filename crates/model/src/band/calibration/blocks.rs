@@ -2,7 +2,7 @@
 
 use super::levels::{LevelScaling, nested};
 use super::scaling::{Calibration, Scaling};
-use super::together::{CoverageTarget, widened};
+use super::together::{CoverageTarget, widened, worst_of_all};
 use crate::band::metrics::Aligned;
 use crate::family::ensemble::spread_factor;
 
@@ -94,7 +94,6 @@ pub fn calibrate(
         together: together && floors.len() > 1,
     };
     let none = Vec::new();
-    let mut least_expected = f64::INFINITY;
     let mut all_scores = Vec::new();
     for (output, (blocks, &floor)) in blocks.iter().zip(floors).enumerate() {
         let in_units = |stretches: &[BlockScores]| -> Vec<Scores> {
@@ -115,21 +114,14 @@ pub fn calibrate(
             calibration.block_coverage = shares(&blocks, (plain, plain));
             calibration.cut_coverage = shares(&cuts, (plain, plain));
         }
-        let all = blocks.iter().chain(&cuts);
-        let inside = all.map(|stretch| share_inside(stretch, (found.lower, found.upper)));
-        if let Some(expected) = typical_range(inside.collect())
-            && expected.0 < least_expected
-        {
-            least_expected = expected.0;
-            calibration.expected = Some(expected);
-        }
         calibration.outputs.push(found);
         all_scores.push((blocks, cuts));
     }
     let (all_blocks, all_cuts): (Vec<Vec<Scores>>, Vec<Vec<Scores>>) = all_scores.into_iter().unzip();
     if calibration.together {
-        (calibration.outputs, calibration.expected) = widened((&all_blocks, &all_cuts), &calibration.outputs, coverage);
+        calibration.outputs = widened((&all_blocks, &all_cuts), &calibration.outputs, coverage);
     }
+    calibration.expected = expected((&all_blocks, &all_cuts), &calibration.outputs, calibration.together);
     let at = |level: f64| {
         let outputs = all_blocks.iter().zip(&all_cuts).zip(floors);
         let of_each = |((blocks, cuts), &floor): ((&Vec<Scores>, &Vec<Scores>), &f64)| {
@@ -137,7 +129,7 @@ pub fn calibrate(
         };
         let of_each: Vec<Scaling> = outputs.map(of_each).collect();
         match calibration.together {
-            true => widened((&all_blocks, &all_cuts), &of_each, level).0,
+            true => widened((&all_blocks, &all_cuts), &of_each, level),
             false => of_each,
         }
     };
@@ -207,8 +199,31 @@ impl Needed {
     }
 }
 
+/// Scores `[output][stretch]` of blocks and of cuts.
+pub(super) type AllScores<'a> = (&'a [Vec<Scores>], &'a [Vec<Scores>]);
+
+/// Between which shares the coverage of bands of these scales lies in blocks and cuts: of the output with the least, or of all outputs
+/// together. See [`Calibration::expected`].
+pub(super) fn expected((blocks, cuts): AllScores<'_>, scalings: &[Scaling], together: bool) -> Option<(f64, f64)> {
+    if together {
+        // In units of the bands, of which each score is the worst.
+        let (blocks, cuts) = (worst_of_all(blocks, scalings), worst_of_all(cuts, scalings));
+        let all = blocks.iter().chain(&cuts);
+        return typical_range(all.map(|stretch| share_inside(stretch, (1.0, 1.0))).collect());
+    }
+    let of_output = |((blocks, cuts), scaling): ((&Vec<Scores>, &Vec<Scores>), &Scaling)| {
+        let all = blocks.iter().chain(cuts);
+        typical_range(
+            all.map(|stretch| share_inside(stretch, (scaling.lower, scaling.upper)))
+                .collect(),
+        )
+    };
+    let outputs = blocks.iter().zip(cuts).zip(scalings).filter_map(of_output);
+    outputs.reduce(|least, other| if other.0 < least.0 { other } else { least })
+}
+
 /// The least and the greatest of some shares but for one at either end; none of fewer than five.
-pub(super) fn typical_range(mut shares: Vec<f64>) -> Option<(f64, f64)> {
+fn typical_range(mut shares: Vec<f64>) -> Option<(f64, f64)> {
     shares.sort_by(f64::total_cmp);
     let count = shares.len();
     (count >= 5).then(|| (shares[1], shares[count - 2]))
@@ -248,7 +263,7 @@ fn scaling(scores: &[Scores], floor: f64, level: f64) -> Scaling {
     }
 }
 
-pub(super) fn share_inside(block: &Scores, (lower, upper): (f64, f64)) -> f64 {
+fn share_inside(block: &Scores, (lower, upper): (f64, f64)) -> f64 {
     let scale = |is_below: bool| if is_below { lower } else { upper };
     let inside = block.iter().filter(|score| score.0 <= scale(score.1)).count();
     inside as f64 / block.len().max(1) as f64

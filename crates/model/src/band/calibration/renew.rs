@@ -5,7 +5,7 @@ use std::ops::Range;
 use intervalid_data::{Dataset, Part};
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{BlockScores, calibrate};
+use super::blocks::{BlockScores, Scores, calibrate, expected, scores};
 use super::levels::LevelScaling;
 use super::quality::{BandQuality, scaled_by_halves};
 use super::scaling::{Calibration, Scaling};
@@ -55,7 +55,8 @@ impl Model {
     ///
     /// **Method.** Errors are taken in units of the band before its scale, as in [`calibrate`], over at most six equal stretches of the
     /// new recordings, which gives each side its scale s_new. The scale becomes s_new^w · s_old^(1-w) with w = `new_weight`: 1 forgets what the fit knew,
-    /// which is right where the plant has changed.
+    /// which is right where the plant has changed. The share of the band that its online band starts with is mixed in the same way, and what
+    /// to expect of the band is what it has inside in those stretches, whatever either scale had.
     ///
     /// # Errors
     /// [`ModelError::TooFewSamples`] if the recordings are worth too few independent samples for the coverage; if `new_weight` is not
@@ -120,10 +121,13 @@ impl Model {
             };
             old.iter()
                 .zip(&fresh.outputs)
-                .map(|(old, new)| Scaling {
-                    lower: mix(old.lower, new.lower),
-                    upper: mix(old.upper, new.upper),
-                    ..*old
+                .map(|(old, new)| {
+                    let scaling = Scaling {
+                        lower: mix(old.lower, new.lower),
+                        upper: mix(old.upper, new.upper),
+                        ..*old
+                    };
+                    scaling.starting_at(mix(old.start(), new.start()))
                 })
                 .collect()
         };
@@ -151,6 +155,7 @@ impl Model {
         let outputs = mixed(&found);
         let calibration = Calibration {
             levels: other_levels(&found, &outputs),
+            expected: self.expected_of(&stretches, &outputs),
             outputs,
             renewal: Some(renewal),
             ..found
@@ -166,6 +171,14 @@ impl Model {
             before,
             after,
         })
+    }
+
+    /// What to expect of a band of these scales on stretches like these, `[output][stretch]`, which its floors are part of already.
+    fn expected_of(&self, stretches: &[Vec<BlockScores>], scalings: &[Scaling]) -> Option<(f64, f64)> {
+        let in_units = |stretches: &Vec<BlockScores>| stretches.iter().map(|stretch| scores(stretch, 0.0)).collect();
+        let stretches: Vec<Vec<Scores>> = stretches.iter().map(in_units).collect();
+        let none = vec![Vec::new(); stretches.len()];
+        expected((&stretches, &none), scalings, self.interface().is_together())
     }
 
     /// The light band scaled by its own errors on the same recordings; none where they say too little about it.

@@ -43,6 +43,11 @@ impl Scaling {
         }
     }
 
+    /// The share of this band that its online band starts with.
+    pub(super) fn start(&self) -> f64 {
+        self.online_start.unwrap_or(1.0)
+    }
+
     /// The scaled bounds of one sample.
     #[must_use]
     pub fn bounds(&self, lower: f64, centre: f64, upper: f64) -> (f64, f64) {

@@ -1,6 +1,6 @@
 //! A band that holds all outputs together: a sample counts as inside if every output is.
 
-use super::blocks::{Needed, Scores, share_inside, typical_range};
+use super::blocks::{AllScores, Needed, Scores};
 use super::scaling::Scaling;
 
 /// What share of samples a band should hold, and of what.
@@ -31,7 +31,7 @@ impl CoverageTarget {
 }
 
 /// The worst score of all outputs, sample by sample, in units of their scaled bands: at most 1 where all are inside.
-fn worst_of_all(stretches: &[Vec<Scores>], scalings: &[Scaling]) -> Vec<Scores> {
+pub(super) fn worst_of_all(stretches: &[Vec<Scores>], scalings: &[Scaling]) -> Vec<Scores> {
     let count = stretches.iter().map(Vec::len).min().unwrap_or(0);
     let worst = |stretch: usize| {
         let samples = stretches.iter().map(|of| of[stretch].len()).min().unwrap_or(0);
@@ -53,16 +53,8 @@ fn worst_of_all(stretches: &[Vec<Scores>], scalings: &[Scaling]) -> Vec<Scores> 
     (0..count).map(worst).collect()
 }
 
-/// Scores `[output][stretch]` of blocks and of cuts.
-pub(super) type AllScores<'a> = (&'a [Vec<Scores>], &'a [Vec<Scores>]);
-
-/// Widens bands of outputs that hold each on its own so that they hold all together; also between which shares of samples are inside
-/// together in blocks and cuts.
-pub(super) fn widened(
-    (blocks, cuts): AllScores<'_>,
-    scalings: &[Scaling],
-    coverage: f64,
-) -> (Vec<Scaling>, Option<(f64, f64)>) {
+/// Widens bands of outputs that hold each on its own so that they hold all together.
+pub(super) fn widened((blocks, cuts): AllScores<'_>, scalings: &[Scaling], coverage: f64) -> Vec<Scaling> {
     let (blocks, cuts) = (worst_of_all(blocks, scalings), worst_of_all(cuts, scalings));
     // Bands that are cautious already stay as they are where there is one output: it needs them just so.
     let factor = Needed::of(&blocks, &cuts, coverage).scale().max(1.0);
@@ -71,11 +63,7 @@ pub(super) fn widened(
         upper: factor * scaling.upper,
         ..*scaling
     };
-    let inside = blocks
-        .iter()
-        .chain(&cuts)
-        .map(|stretch| share_inside(stretch, (factor, factor)));
-    (scalings.iter().map(wider).collect(), typical_range(inside.collect()))
+    scalings.iter().map(wider).collect()
 }
 
 #[cfg(test)]

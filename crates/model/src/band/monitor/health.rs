@@ -8,7 +8,7 @@ use super::moments::Moments;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// Nothing speaks against the promise.
+    /// Not enough evidence against the promise so far.
     Ok,
     /// Something has changed, or may have: look at it.
     Watch,

@@ -420,6 +420,15 @@ impl Simulator {
                 state.model, self.fingerprint
             )));
         }
+        // Before its numbers, which are others with a monitor.
+        let monitors = match (&self.monitor, &state.monitor) {
+            (None, Some(_)) => Some("it has a monitor, this simulation has none"),
+            (Some(_), None) => Some("it has no monitor, this simulation has one"),
+            _ => None,
+        };
+        if let Some(differ) = monitors {
+            return Err(ModelError::State(differ.to_owned()));
+        }
         let damaged = || ModelError::State("its numbers are not those of this model's state".to_owned());
         let outputs = self.online.len();
         let in_order = |predicted: &Vec<[f64; 3]>| {
@@ -445,19 +454,8 @@ impl Simulator {
                 return Err(damaged());
             }
         }
-        match (&mut self.monitor, &state.monitor) {
-            (None, None) => {}
-            (Some(monitor), Some(state)) => monitor.restore(state.clone())?,
-            (None, Some(_)) => {
-                return Err(ModelError::State(
-                    "it has a monitor, this simulation has none".to_owned(),
-                ));
-            }
-            (Some(_), None) => {
-                return Err(ModelError::State(
-                    "it has no monitor, this simulation has one".to_owned(),
-                ));
-            }
+        if let (Some(monitor), Some(state)) = (&mut self.monitor, &state.monitor) {
+            monitor.restore(state.clone())?;
         }
         self.online = online;
         self.watched = watched;

@@ -568,6 +568,11 @@ fn the_monitor_of_a_simulation_sees_what_whole_records_extrapolate() {
                     let text = serde_json::to_string(&simulator.state()).unwrap();
                     simulator = Simulator::monitored(&model, MonitorConfig::default()).unwrap();
                     simulator.restore(&serde_json::from_str(&text).unwrap()).unwrap();
+                    let unwatched = Simulator::new(&model).unwrap().restore(&simulator.state());
+                    assert_eq!(
+                        unwatched.unwrap_err().to_string().split(": ").last(),
+                        Some("it has a monitor, this simulation has none")
+                    );
                 }
                 simulator.observe(&measured).unwrap();
                 let at = |columns: &[Vec<f64>]| columns.iter().map(|column| column[step]).collect::<Vec<f64>>();
