@@ -257,6 +257,12 @@ impl Linearisation {
             );
         }
         let point = &self.operating_point;
+        if point.is_extrapolated == Some(true) {
+            notes.push(
+                "The point lies outside the region of the training data: nothing here was learnt from the plant."
+                    .to_owned(),
+            );
+        }
         if !point.is_steady {
             let moves = self.outputs.iter().zip(&point.drift);
             let words: Vec<String> = moves

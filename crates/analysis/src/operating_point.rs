@@ -36,6 +36,8 @@ pub struct OperatingPoint {
     pub is_steady: bool,
     /// How far each output moves in the next sample.
     pub drift: Vec<f64>,
+    /// Whether it lies outside the region of the training data, where the model knows it.
+    pub is_extrapolated: Option<bool>,
     /// The states of all members, normalised.
     #[serde(skip)]
     pub(crate) own: Vec<DVector<f64>>,
@@ -148,6 +150,8 @@ impl OperatingPoint {
                 .collect(),
             is_steady: largest < 1e3 * STEADY && (&mean - &outputs).amax() < 1e3 * STEADY,
             drift,
+            is_extrapolated: (map.program().region.as_ref())
+                .map(|region| !region.holds_rest(inputs, outputs.as_slice())),
             own,
             normalised_inputs: inputs.to_vec(),
         }

@@ -26,10 +26,7 @@ pub(crate) fn fit(outcome: &FitOutcome, out: &Path, output: &Output) -> Result<(
     if let Some(info) = &result.search {
         search(info, output)?;
     }
-    let independent = result
-        .search
-        .as_ref()
-        .and_then(|info| independent_share(&info.calibration));
+    let independent = independent_share(model.interface());
     // Figures of samples that were trained on must not pass for those of new ones.
     let validation = match outcome.learnt_from_validation() {
         true => "validation part (learnt from as well)",

@@ -6,16 +6,14 @@ import os
 import pathlib
 import runpy
 import signal
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from test_study import SLOW, SMALL, content
 
-from intervalid import errors, study
-from intervalid._intervalid import StudyDriver, study_spec
+from intervalid import _engines, errors, study
+from intervalid._intervalid import StudyDriver, study_execute, study_spec
 
 
 def _require(module: str) -> Any:
@@ -45,34 +43,24 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     return found
 
 
-def _computing() -> list[int]:
-    """Processes of Ray that are computing a task now; Ray names them so."""
-    pids = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                title = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if title.startswith(b"ray::execute"):
-                pids.append(int(entry.name))
-    return pids
+def _deadly_once(folder: pathlib.Path) -> tuple[Callable[[str], list[str]], pathlib.Path]:
+    """What workers execute, but the first of them dies with its results in hand, and the file by which one sees that it did.
 
+    It kills itself: no look from outside is sure to find a run of milliseconds at work.
+    """
+    trace = folder / "killed"
+    place = str(trace)
 
-class _Killer(threading.Thread):
-    """Kills the first worker that computes, as soon as it is seen to: on a fast machine a run is over in a moment."""
+    def execute(task: str) -> list[str]:
+        results = study_execute(task)
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return results
+        os.kill(os.getpid(), signal.SIGKILL)
+        return results
 
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.killed: int | None = None
-
-    def run(self) -> None:
-        deadline = time.monotonic() + 120
-        while self.killed is None and time.monotonic() < deadline:
-            for pid in _computing()[:1]:
-                os.kill(pid, signal.SIGKILL)
-                self.killed = pid
-            time.sleep(0.005)
+    return execute, trace
 
 
 def test_ray(ray: Any, reference: dict[str, list[Any]], tmp_path: pathlib.Path) -> None:
@@ -83,30 +71,30 @@ def test_ray(ray: Any, reference: dict[str, list[Any]], tmp_path: pathlib.Path) 
 
 
 def test_a_killed_ray_worker_costs_its_run_only(
-    ray: Any, reference: dict[str, list[Any]], tmp_path: pathlib.Path
+    ray: Any, reference: dict[str, list[Any]], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killer = _Killer()
-    killer.start()
-    summary = study.run(SLOW, out=tmp_path, executor="ray")
-    killer.join()
-    assert killer.killed is not None
+    execute, killed = _deadly_once(tmp_path)
+    monkeypatch.setattr(_engines, "execute", execute)
+    summary = study.run(SLOW, out=tmp_path / "out", executor="ray")
+    assert killed.exists()
     assert (summary.done, summary.failed, summary.left) == (6, 0, 0)
-    assert content(tmp_path) == reference["slow"]
+    assert content(tmp_path / "out") == reference["slow"]
 
 
 def test_a_ray_worker_that_always_dies_is_a_failed_run(
-    ray: Any, reference: dict[str, list[Any]], tmp_path: pathlib.Path
+    ray: Any, reference: dict[str, list[Any]], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killer = _Killer()
-    killer.start()
+    execute, _ = _deadly_once(tmp_path)
+    out = tmp_path / "out"
     seen: list[study.RunEvent] = []
-    summary = study.run(SLOW, out=tmp_path, executor="ray", retries=0, progress=seen.append)
-    killer.join()
+    with monkeypatch.context() as patch:
+        patch.setattr(_engines, "execute", execute)
+        summary = study.run(SLOW, out=out, executor="ray", retries=0, progress=seen.append)
     assert (summary.done, summary.failed) == (5, 1)
     assert [event.reason for event in seen if event.status == "failed"][0] is not None
-    assert "the worker died" in study.status(tmp_path)["failures"][0]["reason"]
-    assert study.run(SLOW, out=tmp_path, executor="ray").done == 1
-    assert content(tmp_path) == reference["slow"]
+    assert "the worker died" in study.status(out)["failures"][0]["reason"]
+    assert study.run(SLOW, out=out, executor="ray").done == 1
+    assert content(out) == reference["slow"]
 
 
 def test_ray_brings_a_workers_error_home(ray: Any, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,14 +136,13 @@ def test_the_overhead_is_measured(ray: Any, capsys: pytest.CaptureFixture[str]) 
     assert names == ["computing", "recording", "local", "process pool", "ray", "dask"]
 
 
-def test_dask(reference: dict[str, list[Any]], tmp_path: pathlib.Path) -> None:
+def test_dask(reference: dict[str, list[Any]], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = _require("distributed")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         assert study.run(SMALL, out=tmp_path / "small", executor=client).done == 8
         assert content(tmp_path / "small") == reference["small"]
-        pids = list(client.run(os.getpid).values())
-        killer = threading.Timer(1.0, lambda: os.kill(pids[0], signal.SIGKILL))
-        killer.start()
+        execute, killed = _deadly_once(tmp_path)
+        monkeypatch.setattr(_engines, "execute", execute)
         assert study.run(SLOW, out=tmp_path / "slow", executor="dask").done == 6
-        killer.join()
+        assert killed.exists()
     assert content(tmp_path / "slow") == reference["slow"]

@@ -2,7 +2,7 @@
 
 use intervalid_analysis::NORMAL_95;
 pub use intervalid_data::count;
-use intervalid_model::{Calibration, CoverageTarget, Evaluation, Metrics, ROLLING_WINDOW};
+use intervalid_model::{CoverageTarget, Evaluation, Metrics, ModelInterface, ROLLING_WINDOW};
 
 /// `value` with `digits` significant digits, in scientific notation where it is very large or small.
 #[must_use]
@@ -116,9 +116,11 @@ impl MeasuredCoverage {
     }
 }
 
-/// The share of samples that are worth an independent one, as a calibration found it on held-out blocks.
+/// The share of samples that are worth an independent one, as the model's calibration found it on held-out blocks: the same for whoever judges
+/// a free run of it.
 #[must_use]
-pub fn independent_share(calibration: &Calibration) -> Option<f64> {
+pub fn independent_share(interface: &ModelInterface) -> Option<f64> {
+    let calibration = interface.calibration.as_ref()?;
     // Its samples are those of all outputs, its effective number is of the output that has the least.
     let samples = calibration.samples as f64 / calibration.outputs.len().max(1) as f64;
     Some((calibration.effective_samples / samples).min(1.0)).filter(|share| *share > 0.0)

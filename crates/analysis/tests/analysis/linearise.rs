@@ -3,7 +3,7 @@
 use intervalid_analysis::{AnalysisError, Linearisation, PointRequest, mat_file, python_code};
 use intervalid_model::{FitConfig, History, Model, ModelError, ModelKind, Simulator};
 
-use crate::models::{config, every_kind, fitted, known_linear, plant};
+use crate::models::{config, every_kind, fitted, known_linear, plant, split};
 
 fn at(values: &[(&str, f64)]) -> PointRequest {
     PointRequest {
@@ -58,6 +58,25 @@ fn the_mean_of_members_has_the_mean_gain_and_their_range() {
     // Coefficient of valve(k-1) in the first member's newest output.
     let (row, column) = (2, 0);
     assert!((intervals.a[0][row][column] - 0.8).abs() < 1e-9 && (intervals.a[1][row][column] - 1.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_point_where_nothing_was_learnt_is_told() {
+    let plant = plant();
+    let model = fitted(&plant, &config(ModelKind::Arx, (2, 1, 2), &[]));
+    let unknown = Linearisation::new(&model, &PointRequest::default()).unwrap();
+    assert_eq!(unknown.operating_point.is_extrapolated, None);
+    let model = model.with_region(&plant, &split(&plant).train).unwrap();
+    let told = |valve: f64| {
+        let found = Linearisation::new(&model, &at(&[("valve", valve), ("heater", 50.0)])).unwrap();
+        let words = found
+            .notes()
+            .iter()
+            .any(|note| note.contains("outside the region of the training data"));
+        assert_eq!(found.operating_point.is_extrapolated, Some(words));
+        words
+    };
+    assert!(!told(0.5) && told(3.0) && told(-2.0));
 }
 
 /// ŷ(k) of the model itself for the last of these inputs, after its past.

@@ -8,8 +8,8 @@ use intervalid_model::{
     Evaluation, HorizonCoverage, ModelKind, ROLLING_WINDOW, RollingCoverage, align, coverage_by_horizon, evaluate,
     rolling_coverage,
 };
-use intervalid_report::asked;
 use intervalid_report::folder::{Extras, predictions_csv};
+use intervalid_report::{asked, independent_share};
 use serde::Serialize;
 
 use super::levels::{LevelReport, Levels};
@@ -131,9 +131,11 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         ),
     };
     if !output.is_json() {
+        // Errors of predictions ahead do not follow one another as those of a free run, of which the calibration knows.
+        let independent = independent_share(model.interface()).filter(|_| args.horizon.is_none());
         for FileReport { file, metrics } in &files {
             output.heading(format_args!("{file}:"))?;
-            summary::metrics(metrics, model.interface(), coverage, None, output)?;
+            summary::metrics(metrics, model.interface(), coverage, independent, output)?;
             output.story("")?;
         }
         let how = match args.horizon {
@@ -146,7 +148,7 @@ pub(crate) fn run(args: &EvaluateArgs, global: &GlobalArgs, output: &Output) -> 
         };
         output.story(format_args!("{} on {on}, {how}:", model.kind()))?;
         // The model knows the units even where its columns are asked for by name.
-        summary::metrics(&evaluation, model.interface(), coverage, None, output)?;
+        summary::metrics(&evaluation, model.interface(), coverage, independent, output)?;
         summary::formulas(output)?;
         summary::levels(
             level_reports.iter().map(|level| (level.coverage, &level.metrics)),

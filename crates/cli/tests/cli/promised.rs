@@ -335,6 +335,7 @@ macro_rules! linearisation {
                     ("outputs", List(&Number)),
                     ("is_steady", Flag),
                     ("drift", List(&Number)),
+                    ("is_extrapolated", Maybe(&Flag)),
                 ]),
             ),
             ("a", List(&List(&Number))),

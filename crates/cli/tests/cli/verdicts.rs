@@ -169,3 +169,21 @@ fn required_shares_have_their_digits() {
     let (status, text) = code(&folder, &["evaluate", "m", "a.csv", "--require-coverage", "0.9999"]);
     assert!(status == 3 && text.contains("required are 99.99 %"), "{text}");
 }
+
+#[test]
+fn a_test_part_is_judged_alike_by_the_fit_and_afterwards() {
+    let folder = Folder::new();
+    folder.write("a.csv", csv(400, plain));
+    let fitted = [&["fit", "a.csv"], &FIT[..], &["--calibrate", "--out", "m"]].concat();
+    let (status, fitted) = code(&folder, &fitted);
+    assert_eq!(status, 0, "{fitted}");
+    let reading = |text: &str| {
+        let mut lines = text.lines().filter(|line| line.contains("samples inside the band"));
+        lines.next().expect("a reading").to_owned()
+    };
+    let (_, judged) = code(&folder, &["evaluate", "m", "a.csv", "--part", "test"]);
+    assert_eq!(reading(&judged), reading(&fitted));
+    assert!(reading(&judged).contains(" % ± "), "{judged}");
+    let (_, ahead) = code(&folder, &["evaluate", "m", "a.csv", "--part", "test", "--horizon", "2"]);
+    assert!(!reading(&ahead).contains('±'), "{ahead}");
+}

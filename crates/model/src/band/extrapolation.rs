@@ -119,6 +119,19 @@ impl TrainingRegion {
         is_in_box && self.distance(x) <= self.limit
     }
 
+    /// Whether a plant that has had these inputs and outputs for long, in normalised units, lies inside.
+    ///
+    /// # Panics
+    /// If they are other numbers of channels than those of the model.
+    #[must_use]
+    pub fn holds_rest(&self, inputs: &[f64], outputs: &[f64]) -> bool {
+        let regressor = Regressor::new(self.lags, inputs.len(), outputs.len());
+        assert_eq!(regressor.len(), self.centre.len(), "a value per channel");
+        let mut x = outputs.repeat(self.lags.ny);
+        x.extend(inputs.repeat(self.lags.input_taps()));
+        self.holds(&x)
+    }
+
     /// For every predicted sample of a band, whether it lies outside the region.
     pub(crate) fn outside(&self, scaled: &Scaled<f64>, band: &Band, to_normalised: &Normalise<'_>) -> Vec<bool> {
         let mut flags = Vec::with_capacity(band.len());

@@ -49,7 +49,7 @@ pub struct Metrics {
     pub cwc: Option<f64>,
     /// Winkler's score, in the output's unit. Lower is better.
     pub interval_score: Option<f64>,
-    /// Least PICP of [`ROLLING_WINDOW`] consecutive samples of one experiment.
+    /// Least PICP of [`ROLLING_WINDOW`] consecutive samples ([`rolling_coverage`]).
     pub worst_rolling_picp: Option<f64>,
     /// First step (from 0) at which a simulation diverged; left out where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -199,14 +199,17 @@ pub fn align<'a>(dataset: &'a Dataset, bands: &'a [Band], output: usize) -> Resu
     bands.iter().map(one).collect()
 }
 
-/// Rolling coverage with windows of `window` samples, or of the longest run where none is that long. Windows do not
-/// reach from one run into another; runs shorter than the window have none. `None` without samples.
+/// Rolling coverage with windows of `window` samples, or of all samples where there are fewer. Windows reach from one run into
+/// the next only where one of them is shorter than a window: every sample counts. `None` without samples.
 #[must_use]
 pub fn rolling_coverage(runs: &[Aligned<'_>], window: usize) -> Option<RollingCoverage> {
-    let longest = runs.iter().map(|run| run.target.len()).max()?;
-    let window = window.clamp(1, longest.max(1));
+    let samples: usize = runs.iter().map(|run| run.target.len()).sum();
+    let window = window.clamp(1, samples.max(1));
     let (mut windows, mut total, mut worst) = (0_usize, 0_usize, usize::MAX);
-    for count in runs.iter().flat_map(|run| run.rolling_counts(window)) {
+    for count in stretches(runs, window)
+        .iter()
+        .flat_map(|inside| rolling_counts(inside, window))
+    {
         windows += 1;
         total += count;
         worst = worst.min(count);
@@ -216,6 +219,38 @@ pub fn rolling_coverage(runs: &[Aligned<'_>], window: usize) -> Option<RollingCo
         mean: total as f64 / (windows * window) as f64,
         worst: worst as f64 / window as f64,
     })
+}
+
+/// Whether the samples of the runs are inside, in stretches of a window at least: runs that are shorter are joined to their neighbours.
+fn stretches(runs: &[Aligned<'_>], window: usize) -> Vec<Vec<bool>> {
+    let mut stretches: Vec<Vec<bool>> = Vec::new();
+    for run in runs {
+        match stretches.last_mut() {
+            Some(last) if last.len() < window => last.extend(run.inside()),
+            _ => stretches.push(run.inside().collect()),
+        }
+    }
+    if let Some(rest) = stretches.pop_if(|last| last.len() < window) {
+        match stretches.last_mut() {
+            Some(last) => last.extend(rest),
+            None => stretches.push(rest),
+        }
+    }
+    stretches
+}
+
+/// How many of each `window` consecutive samples are inside: the first entry is of the first `window` samples.
+fn rolling_counts(inside: &[bool], window: usize) -> Vec<usize> {
+    let mut count = 0;
+    let mut counts = Vec::new();
+    for (index, &now) in inside.iter().enumerate() {
+        count += usize::from(now);
+        if let Some(oldest) = (index + 1).checked_sub(window) {
+            counts.push(count);
+            count -= usize::from(inside[oldest]);
+        }
+    }
+    counts
 }
 
 /// Coverage by the number of steps since the last known output, in bins of `bin` steps. Steps after a
@@ -255,17 +290,7 @@ impl Aligned<'_> {
     /// How many of each `window` consecutive samples are inside: the first entry is of the first `window` samples.
     #[must_use]
     pub fn rolling_counts(&self, window: usize) -> Vec<usize> {
-        let inside: Vec<bool> = self.inside().collect();
-        let mut count = 0;
-        let mut counts = Vec::new();
-        for (index, &now) in inside.iter().enumerate() {
-            count += usize::from(now);
-            if let Some(oldest) = (index + 1).checked_sub(window) {
-                counts.push(count);
-                count -= usize::from(inside[oldest]);
-            }
-        }
-        counts
+        rolling_counts(&self.inside().collect::<Vec<_>>(), window)
     }
 
     /// Σ (ŷ_hi-ŷ_lo), and Σ of the distances of y from the band.

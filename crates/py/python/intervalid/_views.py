@@ -41,6 +41,8 @@ class OperatingPoint:
         self.is_steady: bool = point["is_steady"]
         #: How far each output moves in the next sample.
         self.drift: dict[str, float] = dict(zip(outputs, point["drift"], strict=True))
+        #: Whether it lies outside the region of the training data; None where the model does not know that region.
+        self.is_extrapolated: bool | None = point["is_extrapolated"]
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.5g}" for name, value in {**self.inputs, **self.outputs}.items())

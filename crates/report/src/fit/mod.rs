@@ -118,7 +118,7 @@ pub fn fit_page(report: &FitReport<'_>) -> Result<Page> {
     let target = model.interface().coverage_target(coverage);
     let parts = report.parts();
     let search = outcome.metrics.search.as_ref();
-    let independent = search.and_then(|info| independent_share(&info.calibration));
+    let independent = independent_share(model.interface());
     let mut metrics: Vec<MetricRow> = Vec::new();
     for part in &parts {
         metrics.extend(MetricRow::all(part.name, part.evaluation, target, independent));

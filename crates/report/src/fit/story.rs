@@ -45,8 +45,7 @@ pub(super) fn tell(report: &FitReport<'_>, judged: Option<&PartBands<'_>>) -> St
     let model = &outcome.model;
     let baseline = outcome.baseline.as_ref().map(|baseline| &baseline.test);
     let target = model.interface().coverage_target(model.config().coverage);
-    let search = outcome.metrics.search.as_ref();
-    let independent = search.and_then(|info| independent_share(&info.calibration));
+    let independent = independent_share(model.interface());
     let mut lead = vec![what_was_done(report), how_it_starts(model.config().initial)];
     let mut cautions: Vec<String> = Vec::new();
     let mut facts = Vec::new();

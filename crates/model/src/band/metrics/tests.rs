@@ -131,8 +131,8 @@ fn experiments_are_pooled_and_warm_ups_skipped() {
     assert_eq!((metrics.n, metrics.picp), (5, Some(0.6)));
     assert!(close(metrics.rmse, (2.0_f64 / 5.0).sqrt()));
     assert!(close(metrics.pinaw, 1.0 / 8.0));
-    // The window is the longest run: the second experiment is too short for one.
-    assert_eq!(metrics.worst_rolling_picp, Some(1.0));
+    // There are fewer samples than a window has.
+    assert_eq!(metrics.worst_rolling_picp, Some(0.6));
     assert_eq!(evaluation.outputs, [("y".to_owned(), metrics)]);
     // An experiment that is all warm-up adds nothing.
     let bands = [bands[0].clone(), band(1, 1, 7, vec![vec![11.0, 10.0]])];
@@ -188,6 +188,25 @@ fn rolling_windows_find_the_bad_stretch() {
     // As short as a single sample, the window sees a miss and nothing else.
     assert_eq!(rolling_coverage(&runs, 1).map(|rolling| rolling.worst), Some(0.0));
     assert_eq!(rolling_coverage(&[], 5), None);
+}
+
+#[test]
+fn short_runs_count_in_windows_too() {
+    let (lower, centre, upper) = ([-1.0; 8], [0.0; 8], [1.0; 8]);
+    let worst = |lengths: &[usize], missed: usize| {
+        let target = |index: usize| [if index == missed { 9.0 } else { 0.0 }; 8];
+        let targets: Vec<[f64; 8]> = (0..lengths.len()).map(target).collect();
+        let runs: Vec<_> = (lengths.iter().zip(&targets))
+            .map(|(&n, target)| run(&target[..n], &lower[..n], &centre[..n], &upper[..n]))
+            .collect();
+        rolling_coverage(&runs, 4).map(|rolling| (rolling.window, rolling.worst))
+    };
+    // A run of a window and more stays by itself.
+    assert_eq!(worst(&[8, 4], 1), Some((4, 0.0)));
+    // Shorter ones stand in windows with what follows, or at the end with what goes before.
+    assert_eq!(worst(&[8, 2, 8], 1), Some((4, 0.5)));
+    assert_eq!(worst(&[8, 3], 1), Some((4, 0.25)));
+    assert_eq!(worst(&[2, 1], 1), Some((3, 2.0 / 3.0)));
 }
 
 #[test]
