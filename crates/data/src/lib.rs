@@ -78,8 +78,8 @@ pub use number_text::push_number;
 pub use prepare::{ClipSpikes, Line, Preparation, Trend};
 pub use quote_csv::quote_csv;
 pub use read::{
-    Decimal, EXTENSIONS, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable, is_time_name, read,
-    read_mat_arrays, split_unit,
+    DateOrder, Decimal, EXTENSIONS, MissingPolicy, NumericArray, Position, ReadOptions, SAME_STEP, TimedTable,
+    is_time_name, read, read_mat_arrays, split_unit,
 };
 pub use regressor::{PastOutput, PastOutputs, Regressor};
 pub use split::{Part, Segment, Split, SplitFractions};

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::display_name::display_name;
+use crate::read::DateOrder;
 
 /// Something worth telling about a record that does not make it invalid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -108,6 +109,26 @@ pub enum Warning {
         /// Where it does not.
         position: String,
         /// The cell.
+        found: String,
+    },
+    /// Dates that could be read in several ways, and were read in that in which the record is shortest.
+    DatesInGuessedOrder {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// The first of them.
+        found: String,
+        /// What stands first in them.
+        order: DateOrder,
+    },
+    /// Dates of one day, of which nothing tells which it is.
+    DayUnknown {
+        /// File name.
+        file: String,
+        /// Column name.
+        column: String,
+        /// The first of them.
         found: String,
     },
     /// A column of times that has one value in the whole file.
@@ -366,6 +387,25 @@ impl fmt::Display for Warning {
                 name(file),
                 name(column),
                 name(found)
+            ),
+            Self::DatesInGuessedOrder {
+                file,
+                column,
+                found,
+                order,
+            } => write!(
+                f,
+                "{}: dates in column '{}' such as '{}' are read with the {order} first: otherwise the record would last longer",
+                name(file),
+                name(column),
+                name(found)
+            ),
+            Self::DayUnknown { file, column, found } => write!(
+                f,
+                "{}: nothing tells the day from the month in dates such as '{}' of column '{}': only their times of day are used",
+                name(file),
+                name(found),
+                name(column)
             ),
             Self::TimeStandsStill { file, column } => write!(
                 f,

@@ -97,6 +97,27 @@ const TIME_NAMES: [&str; 14] = [
     "tiempo",
 ];
 
+/// Whether a column of this name may hold days, with their times in another one.
+pub(super) fn names_day(full: &str) -> bool {
+    ["date", "day", "datum", "tag", "fecha"].contains(&split_time_unit(full).0.as_str())
+}
+
+/// Whether a column of this name may hold times of day.
+pub(super) fn names_clock(full: &str) -> bool {
+    [
+        "time",
+        "time of day",
+        "clock",
+        "zeit",
+        "uhrzeit",
+        "heure",
+        "temps",
+        "hora",
+        "tiempo",
+    ]
+    .contains(&split_time_unit(full).0.as_str())
+}
+
 /// Whether a column of this name should hold dates: a number there may be a year, or a day in digits.
 pub(super) fn promises_dates(full: &str) -> bool {
     ["date", "datetime", "date time"].contains(&split_time_unit(full).0.as_str())

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod columns;
+mod date_text;
 mod file;
 mod header;
 mod limit;
@@ -26,6 +27,7 @@ mod times;
 mod whole;
 
 pub(crate) use columns::closest;
+pub use date_text::DateOrder;
 pub use file::{EXTENSIONS, read};
 pub(crate) use file::{Source, read_sources};
 pub use header::{is_time_name, split_unit};

@@ -13,6 +13,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use crate::error::{ArrayExpectation, DataError, FileProblem};
 use crate::read::arrays::check_columns;
 use crate::read::columns::{Selection, TimeChoice};
+use crate::read::date_text::DateText;
 use crate::read::header::{Header, TimeUnit};
 use crate::read::limit::Limit;
 use crate::read::options::{Position, ReadOptions};
@@ -20,7 +21,6 @@ use crate::read::parquet_pages::CheckedPages;
 use crate::read::parquet_value::{Meaning, Stored, Value};
 use crate::read::table::{Labels, Table, push};
 use crate::read::times::{TimeCell, Times};
-use crate::time::Moment;
 
 /// Records decoded at a time.
 const BATCH: usize = 8192;
@@ -160,9 +160,9 @@ fn read_times(
         }
         let cell = match value {
             Value::Number(number) => TimeCell::Number(number),
-            Value::Moment(moment) => TimeCell::Moment(moment),
+            Value::Moment(moment) => TimeCell::Date(DateText::Certain(moment)),
             Value::Text(bytes) => {
-                Moment::parse_date(&String::from_utf8_lossy(bytes)).map_or(TimeCell::Other, TimeCell::Moment)
+                DateText::read(&String::from_utf8_lossy(bytes)).map_or(TimeCell::Other, TimeCell::Date)
             }
             Value::NoDate(_) => TimeCell::Other,
             Value::Null => TimeCell::Missing,

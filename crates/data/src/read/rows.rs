@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::error::{DataError, FileProblem, NotANumberCause};
 use crate::read::columns::{Selection, TimeChoice};
-use crate::read::header::{Header, TimeUnit};
+use crate::read::date_text::DateText;
+use crate::read::header::{Header, TimeUnit, names_clock, names_day};
 use crate::read::options::{Decimal, MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value, push};
 use crate::read::times::{TimeCell, Times};
@@ -66,6 +67,27 @@ impl Cells<'_> {
         }
     }
 
+    /// Seconds since midnight of a time of day.
+    fn seconds_of_day(&self, index: usize) -> Option<f64> {
+        let found = self
+            .clock(index)
+            .map(DateText::Certain)
+            .or_else(|| DateText::read(self.get(index)));
+        match found {
+            Some(DateText::Certain(Moment::TimeOfDay(seconds))) => Some(seconds),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a day without a time.
+    fn is_day(&self, index: usize) -> bool {
+        let cell = self.get(index);
+        let is_midnight = matches!(self, Self::Sheet(_)) && cell.ends_with("T00:00:00");
+        self.clock(index).is_none()
+            && (is_midnight || !cell.contains(':'))
+            && DateText::read(cell).is_some_and(DateText::is_date)
+    }
+
     /// Whether nothing is in the row: spreadsheets fill blank lines up with delimiters.
     pub(super) fn is_blank(&self) -> bool {
         (0..self.len()).all(|index| self.get(index).is_empty())
@@ -82,6 +104,8 @@ pub(super) struct Rows<'a> {
     chosen: Vec<usize>,
     table: Table,
     times: Option<Times<'a>>,
+    /// The column with the time of day, where that of times holds days.
+    clock: Option<usize>,
     count: usize,
     /// Where blank rows began that may be the last ones.
     blank: Option<(Position, usize)>,
@@ -117,6 +141,7 @@ impl<'a> Rows<'a> {
             chosen,
             table,
             times: None,
+            clock: None,
             count: 0,
             blank: None,
             at_top: true,
@@ -189,7 +214,7 @@ impl<'a> Rows<'a> {
     /// Whether the row below the names holds units. They stand in all chosen columns that have anything there, and beside no time: a
     /// row with one is a sample, whatever words a historian writes for its values.
     fn take_units(&mut self, cells: &Cells<'_>) -> bool {
-        let has_date = (0..cells.len()).any(|index| Moment::parse_date(cells.get(index)).is_some());
+        let has_date = (0..cells.len()).any(|index| DateText::read(cells.get(index)).is_some());
         let time = self.selection.time.as_ref().map(|time| cells.get(time.column));
         if has_date
             || time
@@ -227,19 +252,34 @@ impl<'a> Rows<'a> {
         found
     }
 
-    /// Starts the column of times. Where no name tells, the first column of dates that is not chosen is it.
+    /// Starts the column of times. Where no name tells, the first column of dates that is not chosen is it. Loggers that write the day and the time of
+    /// day into two columns have a name for each.
     fn start_time(&mut self, cells: &Cells<'_>) {
-        if self.selection.time.is_none() && self.options.time.is_none() {
-            // As a set: among many columns, looking each of them up in a list takes the square of their number.
-            let taken: HashSet<usize> = self.chosen.iter().copied().chain(self.selection.experiment).collect();
-            let is_free = |column: &usize| !taken.contains(column);
-            let is_date = |column: &usize| Moment::parse_date(cells.get(*column)).is_some_and(Moment::is_date);
-            let column = (0..cells.len()).filter(is_free).find(is_date);
-            self.selection.time = column.map(|column| TimeChoice {
+        let is_asked = self.options.time.is_some();
+        // As a set: among many columns, looking each of them up in a list takes the square of their number.
+        let taken: HashSet<usize> = self.chosen.iter().copied().chain(self.selection.experiment).collect();
+        let free = || (0..cells.len()).filter(|column| !taken.contains(column));
+        if self.selection.time.is_none() && !is_asked {
+            let is_date = |column: &usize| DateText::read(cells.get(*column)).is_some_and(DateText::is_date);
+            self.selection.time = free().find(is_date).map(|column| TimeChoice {
                 column,
                 unit: TimeUnit::Unsaid,
                 is_asked: false,
             });
+        }
+        if let Some(choice) = &mut self.selection.time
+            && !is_asked
+        {
+            let name = |column: usize| self.header.full[column].as_str();
+            let is_day = |column: &usize| names_day(name(*column)) && cells.is_day(*column);
+            let is_clock = |column: &usize| names_clock(name(*column)) && cells.seconds_of_day(*column).is_some();
+            if is_day(&choice.column) {
+                self.clock = free().find(is_clock);
+            } else if is_clock(&choice.column)
+                && let Some(day) = free().find(is_day)
+            {
+                self.clock = Some(std::mem::replace(&mut choice.column, day));
+            }
         }
         let times = |choice| Times::new(self.file, &self.header, choice, self.options);
         self.times = self.selection.time.clone().map(times);
@@ -251,10 +291,18 @@ impl<'a> Rows<'a> {
         };
         let cell = cells.get(choice.column);
         let found = match (cells.clock(choice.column), number(cell, self.decimal)) {
-            (Some(moment), _) => TimeCell::Moment(moment),
+            (Some(moment), _) => TimeCell::Date(DateText::Certain(moment)),
             (None, Some(value)) => TimeCell::Number(value),
-            (None, None) => Moment::parse_date(cell).map_or(TimeCell::Other, TimeCell::Moment),
+            (None, None) => DateText::read(cell).map_or(TimeCell::Other, TimeCell::Date),
         };
+        if let Some(clock) = self.clock {
+            let on_day = match (found, cells.seconds_of_day(clock)) {
+                (TimeCell::Date(date), Some(seconds)) => TimeCell::Date(date.after(seconds)),
+                (TimeCell::Missing | TimeCell::Number(_), None) if cells.get(clock).is_empty() => TimeCell::Missing,
+                _ => TimeCell::Other,
+            };
+            return times.push(on_day, position, || format!("{cell} {}", cells.get(clock)));
+        }
         times.push(found, position, || cell.to_owned())
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use jiff::SignedDuration;
+
 use crate::error::{DataError, FileProblem};
 use crate::read::header::promises_dates;
 use crate::read::options::{MissingPolicy, Position};
@@ -18,6 +20,8 @@ pub(super) const BRIDGE: f64 = 3.0;
 
 /// Days since 1900 of the years 1982 to 2064.
 const SERIAL_DAYS: Range<f64> = 30_000.0..60_000.0;
+
+const NANOSECONDS_OF_A_DAY: i64 = 86_400_000_000_000;
 
 /// Times of the rows of a file.
 #[derive(Clone, Debug)]
@@ -69,6 +73,23 @@ impl TimeColumn {
             }
             _ => moment,
         }
+    }
+
+    /// How often it goes back, and how many seconds it lasts.
+    pub(super) fn oddity(&self) -> (usize, f64) {
+        let known = || self.seconds.iter().filter(|seconds| !seconds.is_nan());
+        let backwards = known().zip(known().skip(1)).filter(|(before, after)| after < before);
+        (backwards.count(), known().next_back().copied().unwrap_or(0.0).abs())
+    }
+
+    /// The same with times of day: nobody knows of which day.
+    pub(super) fn without_day(mut self) -> Self {
+        if let Some(Moment::Date { nanoseconds, .. }) = self.start {
+            let midnight = nanoseconds.div_euclid(NANOSECONDS_OF_A_DAY) * NANOSECONDS_OF_A_DAY;
+            let seconds = SignedDuration::from_nanos(nanoseconds - midnight).as_secs_f64();
+            self.start = Some(Moment::TimeOfDay(seconds));
+        }
+        self
     }
 
     pub(super) fn axis(&self, row: usize, step: f64) -> Option<TimeAxis> {

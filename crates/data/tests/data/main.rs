@@ -4,6 +4,7 @@ mod analysis;
 mod bad_input;
 mod bombs;
 mod damage;
+mod dates;
 mod doubtful_times;
 mod known;
 mod messy;

@@ -17,6 +17,8 @@ struct Workbook<'a> {
     rows: Vec<[String; 3]>,
     /// The number format of the first column; 0 is none, 14 a date, 21 a time of day, 46 a duration.
     format: u32,
+    /// The number format of the second column.
+    second_format: u32,
     from_1904: bool,
     chart_first: bool,
 }
@@ -65,9 +67,9 @@ impl Workbook<'_> {
             (
                 "xl/styles.xml",
                 format!(
-                    "<styleSheet {main}><cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"{}\" \
-                     applyNumberFormat=\"1\"/></cellXfs></styleSheet>",
-                    self.format
+                    "<styleSheet {main}><cellXfs count=\"3\"><xf numFmtId=\"0\"/><xf numFmtId=\"{}\" \
+                     applyNumberFormat=\"1\"/><xf numFmtId=\"{}\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>",
+                    self.format, self.second_format
                 ),
             ),
             ("xl/chartsheets/sheet1.xml", format!("<chartsheet {main}/>")),
@@ -87,13 +89,13 @@ impl Workbook<'_> {
             .enumerate()
             .map(|(index, cells)| {
                 let row = index + 1;
-                let cells = cells.iter().zip(["A", "B", "C"]).map(|(cell, column)| {
-                    let style = u8::from(column == "A");
-                    match cell.parse::<f64>() {
+                let cells = cells
+                    .iter()
+                    .zip([("A", 1), ("B", 2), ("C", 0)])
+                    .map(|(cell, (column, style))| match cell.parse::<f64>() {
                         Ok(_) => format!("<c r=\"{column}{row}\" s=\"{style}\"><v>{cell}</v></c>"),
                         Err(_) => format!("<c r=\"{column}{row}\" t=\"inlineStr\"><is><t>{cell}</t></is></c>"),
-                    }
-                });
+                    });
                 format!("<row r=\"{row}\">{}</row>", cells.collect::<String>())
             });
         let rows: String = rows.collect();
@@ -188,4 +190,28 @@ fn a_chart_is_no_table() {
         ..Workbook::default()
     };
     assert_eq!(workbook.read(&ReadOptions::default()).expect("reads").samples(), 30);
+}
+
+#[test]
+fn days_and_times_in_two_columns_are_one_clock() {
+    // Every six hours from 2024-03-01.
+    let row = |k: u32| [45_352 + k / 4, k % 4, k].map(f64::from);
+    let rows = (0..30)
+        .map(row)
+        .map(|[day, quarter, y]| [day.to_string(), (quarter / 4.0).to_string(), y.to_string()]);
+    let workbook = Workbook {
+        names: ["Date", "Time", "y"],
+        rows: rows.collect(),
+        format: 14,
+        second_format: 21,
+        ..Workbook::default()
+    };
+    let options = ReadOptions {
+        inputs: Some(Vec::new()),
+        ..ReadOptions::default()
+    };
+    let dataset = workbook.read(&options).expect("reads");
+    assert_eq!((dataset.samples(), dataset.sample_time()), (30, Some(21_600.0)));
+    let time = dataset.experiments()[0].time().expect("known");
+    assert_eq!(time.at(5).to_string(), "2024-03-02T06:00:00");
 }
