@@ -267,15 +267,14 @@ impl<'a> Rows<'a> {
                 is_asked: false,
             });
         }
-        if let Some(choice) = &mut self.selection.time
-            && !is_asked
-        {
+        if let Some(choice) = &mut self.selection.time {
             let name = |column: usize| self.header.full[column].as_str();
             let is_day = |column: &usize| names_day(name(*column)) && cells.is_day(*column);
             let is_clock = |column: &usize| names_clock(name(*column)) && cells.seconds_of_day(*column).is_some();
             if is_day(&choice.column) {
                 self.clock = free().find(is_clock);
-            } else if is_clock(&choice.column)
+            } else if !is_asked
+                && is_clock(&choice.column)
                 && let Some(day) = free().find(is_day)
             {
                 self.clock = Some(std::mem::replace(&mut choice.column, day));
@@ -298,7 +297,7 @@ impl<'a> Rows<'a> {
         if let Some(clock) = self.clock {
             let on_day = match (found, cells.seconds_of_day(clock)) {
                 (TimeCell::Date(date), Some(seconds)) => TimeCell::Date(date.after(seconds)),
-                (TimeCell::Missing | TimeCell::Number(_), None) if cells.get(clock).is_empty() => TimeCell::Missing,
+                (TimeCell::Number(number), None) if number.is_nan() && cells.get(clock).is_empty() => TimeCell::Missing,
                 _ => TimeCell::Other,
             };
             return times.push(on_day, position, || format!("{cell} {}", cells.get(clock)));
