@@ -150,15 +150,24 @@ pub fn find_dead_times(dataset: &Dataset, part: &Part) -> Result<Vec<DeadTime>, 
     Ok(found)
 }
 
-/// The least dead time of all pairs where every input has one: until then no input acts.
-pub(crate) fn least_dead_time(dataset: &Dataset, part: &Part) -> Option<usize> {
-    let pairs = find_dead_times(dataset, part).ok()?;
-    let of_input = |input| {
-        let own = pairs.iter().filter(|pair| pair.input == input);
-        own.filter_map(|pair| pair.delay).min()
+/// Delays at which an input may begin to act: the least dead time of all pairs that have one, and the delay of the strongest answer. Inputs that hold
+/// each level for a while are hardly whitened, and what looks like a first answer may be none. An input that nothing answers, such as one that hardly
+/// moves, says nothing of the others.
+pub(crate) fn answers(dataset: &Dataset, part: &Part) -> Vec<usize> {
+    let pairs = find_dead_times(dataset, part).unwrap_or_default();
+    let least = pairs.iter().filter_map(|pair| pair.delay).min();
+    let further = DeadTimeConfig {
+        max_delay: FURTHER,
+        ..DeadTimeConfig::default()
     };
-    let least: Vec<usize> = (0..dataset.inputs().len()).map(of_input).collect::<Option<_>>()?;
-    least.into_iter().min()
+    let pairs = estimate_dead_time(dataset, part, &further).unwrap_or_default();
+    let strengths = pairs
+        .iter()
+        .flat_map(|pair| pair.correlation.iter().map(|r| r.abs() / pair.bound).enumerate());
+    let strongest = strengths
+        .filter(|(_, strength)| *strength > 1.0)
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    least.into_iter().chain(strongest.map(|(delay, _)| delay)).collect()
 }
 
 fn centred<'a>(dataset: &'a Dataset, part: &Part, column: impl Fn(&'a Experiment) -> &'a [f64]) -> Vec<Vec<f64>> {

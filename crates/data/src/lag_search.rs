@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arx::{ArxModel, push_rows};
 use crate::dataset::Dataset;
-use crate::dead_time::least_dead_time;
+use crate::dead_time::answers;
 use crate::error::DataError;
 use crate::lags::{InitialState, Lags};
 use crate::least_squares::TriangularFactor;
@@ -54,17 +54,24 @@ impl Default for LagSearchConfig {
 }
 
 impl LagSearchConfig {
-    /// As many dead times, up to that which correlations on `part` show, where these limits end before it: a plant whose answer comes late
-    /// would be searched in vain. None where an input has no answer to be seen, or where they reach far enough.
+    /// As many dead times, up to each that correlations on `part` show, where these limits end before it: a plant whose answer comes late
+    /// would be searched in vain. Empty where no answer is to be seen, or where they reach far enough.
     #[must_use]
-    pub fn later(&self, dataset: &Dataset, part: &Part) -> Option<Self> {
-        let seen = least_dead_time(dataset, part).filter(|seen| *seen > self.max_nd)?;
-        // What answers weakly at first is seen late, never early.
-        Some(Self {
-            min_nd: seen - self.max_nd.saturating_sub(self.min_nd),
-            max_nd: seen,
-            ..*self
-        })
+    pub fn later(&self, dataset: &Dataset, part: &Part) -> Vec<Self> {
+        let mut later: Vec<Self> = Vec::new();
+        for seen in answers(dataset, part) {
+            let is_searched = |limits: &Self| (limits.min_nd..=limits.max_nd).contains(&seen);
+            if seen <= self.max_nd || later.iter().any(is_searched) {
+                continue;
+            }
+            // What answers weakly at first is seen late, never early.
+            later.push(Self {
+                min_nd: seen - self.max_nd.saturating_sub(self.min_nd),
+                max_nd: seen,
+                ..*self
+            });
+        }
+        later
     }
 }
 
@@ -106,7 +113,7 @@ pub fn suggest_lags(dataset: &Dataset, split: &Split, config: &LagSearchConfig) 
     }
     let scaled = Normaliser::fit(dataset, &split.train)?.scale::<f64>(dataset);
     let mut candidates = compare_lags(dataset, &scaled, split, config)?;
-    if let Some(later) = config.later(dataset, &split.train) {
+    for later in config.later(dataset, &split.train) {
         // A record too short for them keeps the others.
         candidates.extend(compare_lags(dataset, &scaled, split, &later).unwrap_or_default());
     }

@@ -98,7 +98,7 @@ pub enum InitialState {
     /// Only y(start); older outputs are zero in normalised units. The paper's protocol.
     #[default]
     ZeroPadded,
-    /// The n_y measured outputs y(start-n_y+1) … y(start).
+    /// The n_y measured outputs y(start-n_y+1) … y(start), from the first start on that has all inputs of the regressor.
     Measured,
     /// y(start) … y(start+n): the first n predicted samples see measured outputs only and are not scored, so that
     /// recurrent states settle. Outputs before the start are zero.
@@ -137,10 +137,19 @@ impl InitialState {
         }
     }
 
-    /// The first sample (from 0) of an experiment at which a simulation can start.
-    pub fn first_start(self, lags: Lags) -> usize {
+    /// Samples before the start whose outputs a simulation uses.
+    pub fn outputs_before(self, lags: Lags) -> usize {
         match self {
             Self::Measured => lags.ny.saturating_sub(1),
+            Self::ZeroPadded | Self::Warmup(_) | Self::History(_) => 0,
+        }
+    }
+
+    /// The first sample (from 0) of an experiment at which a simulation can start. What was measured has inputs beside it: a model that starts
+    /// from there knows all inputs that its first step reaches back to. A dead time that begins with guesses would end in wrong outputs.
+    pub fn first_start(self, lags: Lags) -> usize {
+        match self {
+            Self::Measured => lags.memory().saturating_sub(1),
             Self::ZeroPadded | Self::Warmup(_) | Self::History(_) => 0,
         }
     }
@@ -233,6 +242,8 @@ mod tests {
         assert_eq!(InitialState::Measured.known_outputs(5, lags), 3..6);
         assert_eq!(InitialState::Warmup(4).known_outputs(5, lags), 5..10);
         assert_eq!(InitialState::Measured.first_start(lags), 2);
+        // The first step is the first one that sees an input.
+        assert_eq!(InitialState::Measured.first_start(Lags { nx: 1, nd: 12, ny: 3 }), 12);
     }
 
     #[test]

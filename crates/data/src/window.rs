@@ -177,7 +177,7 @@ impl Windows {
 
 /// One window per segment that spans all of it: the free runs over a part.
 ///
-/// With [`InitialState::Measured`] a run starts late enough to have n_y measured outputs in its experiment, with
+/// With [`InitialState::Measured`] a run starts late enough to have n_y measured outputs and all inputs in its experiment, with
 /// [`InitialState::History`] so early that its warm-up ends where the segment begins, if the record has so many samples before.
 /// Segments with nothing left to score are left out.
 ///
@@ -211,7 +211,7 @@ pub fn free_run_windows(
 
 fn too_short(what: &'static str, part: &Part, lags: Lags, initial: InitialState, needed: usize) -> DataError {
     let longest = part.segments().iter().max_by_key(|segment| segment.len());
-    // Outputs that must be measured before the first start count as needed samples too.
+    // What must be known before the first start counts as needed samples too.
     let history = longest.map_or(0, |segment| initial.first_start(lags).saturating_sub(segment.start));
     DataError::TooShort {
         what,

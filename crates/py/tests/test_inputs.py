@@ -216,14 +216,15 @@ def test_bad_data_are_refused_with_where_and_why(u: Any, y: Any, error: type[Exc
 
 def test_y0_is_asked_for_and_counted(dryer: iv.Record) -> None:
     model = iv.ARX(lags=(2, 2, 3), initial="measured").fit(dryer.u[:500], dryer.y[:500])
-    assert model.initial_outputs_ == 3
-    with pytest.raises(iv.errors.InitialOutputsError, match=r"predict needs y0: the first 3 .* y0=y\[:3\]"):
+    # The third output, and the fourth input before the first step.
+    assert model.initial_outputs_ == 4
+    with pytest.raises(iv.errors.InitialOutputsError, match=r"predict needs y0: the first 4 .* y0=y\[:4\]"):
         model.predict(dryer.u)
-    with pytest.raises(iv.errors.InitialOutputsError, match="y0 has 2 samples, expected at least 3"):
+    with pytest.raises(iv.errors.InitialOutputsError, match="y0 has 2 samples, expected at least 4"):
         model.predict(dryer.u, y0=dryer.y[:2])
     with pytest.raises(iv.errors.ShapeError, match="nothing is left to predict"):
         model.predict(dryer.u[:5], y0=dryer.y[:5])
     with pytest.raises(iv.errors.ChannelsError, match="X has 2 features, but ARX is expecting 1"):
-        model.predict(U, y0=dryer.y[:3])
+        model.predict(U, y0=dryer.y[:4])
     with pytest.raises(iv.errors.ChannelsError, match="the data have 2 outputs"):
-        model.predict(dryer.u, y0=Y[:3])
+        model.predict(dryer.u, y0=Y[:4])

@@ -142,12 +142,21 @@ pub fn reading(metrics: &Metrics, target: f64, independent: Option<f64>) -> Stri
     let worst = metrics.worst_rolling_picp.map_or_else(String::new, |worst| {
         format!("; worst {}-sample window {}", ROLLING_WINDOW.min(n), percent(worst))
     });
+    // A band as wide as the data holds them, and is worth nothing.
+    let useless = match metrics.fit_percent {
+        Some(fit) if fit <= 0.0 => "; ŷ is no better than the mean of y",
+        Some(fit) if fit <= HARDLY => "; ŷ is hardly better than the mean of y",
+        _ => "",
+    };
     format!(
-        "{}{uncertainty} of {n} samples inside the band ({}){worst}.",
+        "{}{uncertainty} of {n} samples inside the band ({}){worst}{useless}.",
         coverage.shown(),
         coverage.judgement(),
     )
 }
+
+/// A fit in percent that is hardly one.
+const HARDLY: f64 = 5.0;
 
 /// What stands against the target.
 #[derive(Clone, Copy, Debug)]
@@ -281,6 +290,26 @@ mod tests {
         assert_eq!(listed(["a"]), "a");
         assert_eq!(listed(["a", "b", "c"]), "a, b and c");
         assert_eq!((asked(0.9), asked(0.975)), ("90 %".to_owned(), "97.5 %".to_owned()));
+    }
+
+    #[test]
+    fn a_model_that_explains_nothing_is_called_so() {
+        let of = |fit| {
+            let metrics = Metrics {
+                n: 500,
+                picp: Some(0.92),
+                fit_percent: Some(fit),
+                ..Metrics::default()
+            };
+            reading(&metrics, 0.9, None)
+        };
+        assert!(
+            of(-0.1).ends_with("(target 90 %, reached); ŷ is no better than the mean of y."),
+            "{}",
+            of(-0.1)
+        );
+        assert!(of(3.0).ends_with("hardly better than the mean of y."));
+        assert!(of(20.0).ends_with("reached)."));
     }
 
     #[test]

@@ -11,7 +11,9 @@ use crate::budget::Budget;
 use crate::config::SearchConfig;
 use crate::error::Result;
 use crate::folds::{Folds, begun_before};
+use crate::laps::{Laps, unusual};
 use crate::light::{Joined, compared, light_members};
+use crate::parallel::map_parallel;
 use crate::promise::{own_error, warmup_of_history};
 use crate::sizing::{blocks_and_cuts, sized, worse_pieces};
 
@@ -52,10 +54,11 @@ impl<'a> Networks<'a> {
     /// Asks networks about the divisions that they have not seen.
     pub(crate) fn new(
         folds: &'a Folds<'a>,
-        members: Vec<Trained>,
+        mut members: Vec<Trained>,
         config: &SearchConfig,
         budget: &Budget<'_>,
     ) -> Result<Self> {
+        leave_out_drifting(folds, &mut members, budget)?;
         let all: Vec<&Trained> = members.iter().collect();
         let scores = held_out_bands(folds, &blind_to(&all), Spread::of_coverage(config.coverage))?;
         let blind = (0..folds.folds.len()).map(|fold| {
@@ -75,6 +78,20 @@ impl<'a> Networks<'a> {
             ahead,
         })
     }
+}
+
+/// Networks that drift away where the others do not are there to calibrate alone.
+fn leave_out_drifting(folds: &Folds<'_>, members: &mut [Trained], budget: &Budget<'_>) -> Result<()> {
+    let mut joining: Vec<&mut Trained> = members.iter_mut().filter(|member| member.joins).collect();
+    let Some(laps) = Laps::new(folds)?.filter(|_| joining.len() > 1) else {
+        return Ok(());
+    };
+    let models: Vec<&Model> = joining.iter().map(|member| &member.model).collect();
+    let drifts = map_parallel(&models, budget.threads, |model| laps.drift(model));
+    for (member, is_unusual) in joining.iter_mut().zip(unusual(&drifts)) {
+        member.joins = !is_unusual;
+    }
+    Ok(())
 }
 
 impl Networks<'_> {
@@ -207,7 +224,7 @@ fn held_out_bands<'a>(
             Some(warmup) => folds.historic_runs(fold, warmup),
             None => Part::from_segments(folds.approaches(fold).iter().map(|(run, _)| *run).collect()),
         };
-        let bands = mean_bands(folds, &models, &part, spread)?;
+        let bands = folds.or_nothing(fold, mean_bands(folds, &models, &part, spread))?;
         // How well a state is found depends on where a run starts, and how far a run drifts on its length.
         let all = begun_before(&folds.folds[fold].held_out, warmup.unwrap_or(0));
         let whole = match warmup.is_some() && folds.is_long() {
@@ -273,6 +290,25 @@ mod tests {
         };
         let sound = networks(0.0);
         assert!(!sound.has_fewer(Averaged::Sound) && sound.has_fewer(Averaged::OfBlocks));
+        let drifting = |pole: f64| {
+            let mut observed = search.observed(candidate, started, &budget);
+            let mut theta = observed[0].model.theta().to_vec();
+            let shape = observed[0].model.shape();
+            // The first state by itself, and slower than the record.
+            theta[..shape.states].fill(0.0);
+            theta[0] = pole;
+            observed[0].model = StateSpace::new(shape, theta);
+            let plan = hidden_plan(vec![observed], candidate.lags(), started.judged.history, &config);
+            plan.expect("plans")
+                .train(&finishing, &config, &budget)
+                .expect("trains")
+        };
+        let count = |networks: &Networks<'_>| networks.joining(Averaged::All).len();
+        assert_eq!(
+            count(&drifting(1.003)) + 1,
+            count(&sound),
+            "what creeps away does not join"
+        );
         let spoilt = networks(3.0);
         assert!(spoilt.has_fewer(Averaged::Sound));
         let of = |averaged| spoilt.assemble(&config, averaged).expect("assembles").0;

@@ -54,7 +54,7 @@ pub fn calibrate_on_blocks(
         let (blind, _) = fitted?;
         let runs = folds.approaches(fold).into_iter().map(|(run, _)| run).collect();
         let runs = Part::from_segments(runs);
-        let bands = blind.simulate(dataset, &runs)?;
+        let bands = folds.or_nothing(fold, blind.simulate(dataset, &runs).map_err(SearchError::from))?;
         let scores = (0..outputs).map(|output| folds.scores(fold, &bands, Some(&runs), output));
         Ok((scores.collect::<Result<_>>()?, blind))
     });

@@ -55,5 +55,15 @@ pub enum SearchError {
     Cancelled,
 }
 
+impl SearchError {
+    /// Whether a stretch is too short for a run of the model.
+    pub(crate) fn is_too_short(&self) -> bool {
+        let (Self::Data(error) | Self::Model(ModelError::Data(error))) = self else {
+            return false;
+        };
+        matches!(error, DataError::TooShort { .. })
+    }
+}
+
 /// Result with this crate's error.
 pub type Result<T, E = SearchError> = std::result::Result<T, E>;

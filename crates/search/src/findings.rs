@@ -98,6 +98,9 @@ fn column<'a>(dataset: &'a Dataset, part: &Part, of: impl Fn(&'a Experiment) -> 
         .collect()
 }
 
+/// Samples beyond which the first answer that stands out of the noise need not be the first one: slow plants answer little by little.
+const LATE: usize = 5;
+
 fn dead_times(dataset: &Dataset, part: &Part, findings: &mut Vec<Finding>) {
     // A record too short for the estimate is not worth an error here.
     let pairs = find_dead_times(dataset, part).unwrap_or_default();
@@ -105,6 +108,10 @@ fn dead_times(dataset: &Dataset, part: &Part, findings: &mut Vec<Finding>) {
         let (input, output) = (&dataset.inputs()[pair.input].name, &dataset.outputs()[pair.output].name);
         let text = match pair.delay {
             Some(0) => format!("'{input}' acts on '{output}' without delay"),
+            Some(delay) if delay > LATE => format!(
+                "an answer of '{output}' to '{input}' stands out of the noise after {}; a slow plant may answer sooner",
+                count(delay, "sample")
+            ),
             Some(delay) => format!("'{input}' acts on '{output}' after {}", count(delay, "sample")),
             // Slow plants answer a slow input without any delay that stands out.
             None => format!(

@@ -39,7 +39,7 @@ pub(crate) fn finish_linear(
         };
         let errors = match chosen.errors.get(fold) {
             Some(errors) => Some(errors.clone()),
-            None => held_out_errors(&narx, folds, fold, config)?,
+            None => folds.or_nothing(fold, held_out_errors(&narx, folds, fold, config))?,
         };
         blind.push(errors.is_some().then(|| narx.to_arx()));
         if joins {

@@ -48,6 +48,8 @@ const LONG: usize = 12_000;
 const LONGEST_APPROACH: usize = 5000;
 /// Channels that deviate by less than this share of their deviation over all blocks are still: what moves there may be noise.
 const STILL: f64 = 0.1;
+/// Without an experiment one part in so many of all samples is left at least.
+const LEAST_REST: usize = 3;
 /// Blocks shorter than this are no simulations.
 pub(crate) const SHORTEST_BLOCK: usize = 20;
 
@@ -103,10 +105,9 @@ impl<'a> Folds<'a> {
 
     /// The same blocks, a forward cut and a backward one, or the last experiment left out: few enough for models whose training takes long.
     pub(crate) fn with_two_cuts(mut self) -> Self {
-        let experiments = self.experiments();
-        let other = match experiments.last() {
-            Some(&last) if experiments.len() > 1 => Cut::Experiment(last),
-            _ => Cut::Backward { share: 0.5 },
+        let other = match self.left_out().last() {
+            Some(&last) => Cut::Experiment(last),
+            None => Cut::Backward { share: 0.5 },
         };
         self.folds.extend([JUDGING, other].map(|cut| cut.fold(&self.all)));
         self
@@ -118,20 +119,36 @@ impl<'a> Folds<'a> {
         if self.is_long() {
             return Vec::new();
         }
-        let experiments = self.experiments();
-        let left_out = match experiments.len() {
-            1 => 0,
-            several => several.min(MOST_EXPERIMENTS),
-        };
-        let spread = |index: usize| Cut::Experiment(experiments[index * experiments.len() / left_out]);
-        (0..left_out).map(spread).chain(CUTS).take(CUTS.len()).collect()
+        let experiments = self.left_out();
+        let count = experiments.len().min(MOST_EXPERIMENTS);
+        let spread = |index: usize| Cut::Experiment(experiments[index * experiments.len() / count]);
+        (0..count).map(spread).chain(CUTS).take(CUTS.len()).collect()
     }
 
-    /// Numbers of the experiments that have samples here.
+    /// Experiments that can be left out as a whole: not so long that little is left to be fitted.
+    fn left_out(&self) -> Vec<usize> {
+        let leaves_enough = |experiment: &usize| {
+            let rest = self.all.samples() - self.samples_of(*experiment);
+            rest >= self.all.samples() / LEAST_REST
+        };
+        self.experiments().into_iter().filter(leaves_enough).collect()
+    }
+
+    fn samples_of(&self, experiment: usize) -> usize {
+        let own = self
+            .all
+            .segments()
+            .iter()
+            .filter(|segment| segment.experiment == experiment);
+        own.map(|segment| segment.len()).sum()
+    }
+
+    /// Numbers of the experiments that are long enough to be simulated: what a gap near the end of a record cuts off is none.
     fn experiments(&self) -> Vec<usize> {
         let mut found: Vec<usize> = self.all.segments().iter().map(|segment| segment.experiment).collect();
         found.sort_unstable();
         found.dedup();
+        found.retain(|experiment| self.samples_of(*experiment) >= SHORTEST_BLOCK);
         found
     }
 
@@ -188,6 +205,15 @@ impl<'a> Folds<'a> {
     /// Whether there is time for the forward cut only.
     pub(crate) fn is_long(&self) -> bool {
         self.blocks == 0
+    }
+
+    /// What was found on what a division holds out. A cut beside the judging ones may hold out a stretch that is too short for a run of the
+    /// model, such as a short experiment, and says nothing then.
+    pub(crate) fn or_nothing<T: Default>(&self, fold: usize, found: Result<T>) -> Result<T> {
+        match found {
+            Err(error) if fold > self.blocks && error.is_too_short() => Ok(T::default()),
+            found => found,
+        }
     }
 
     /// The division that holds out the last part of every segment.
@@ -269,7 +295,8 @@ impl<'a> Folds<'a> {
         let piece = |segment: &Segment, index: usize| {
             let range = piece(segment.start..segment.end, index);
             Segment {
-                start: range.start,
+                // The sample that a run starts from is not scored: it is the last one of the piece before.
+                start: range.start - usize::from(index > 0),
                 end: range.end,
                 ..*segment
             }
@@ -334,7 +361,10 @@ impl<'a> Folds<'a> {
                 let error = self.normaliser.output_width_to_physical(output, DIVERGED);
                 let below = middle(&band.lower[output], &band.centre[output]);
                 let above = middle(&band.centre[output], &band.upper[output]);
-                scores.error.extend(std::iter::repeat_n(error, lost));
+                // Nobody knows on which side: errors on one alone would make nothing of the other side of the band.
+                scores
+                    .error
+                    .extend((0..lost).map(|at| if at % 2 == 0 { error } else { -error }));
                 scores.below.extend(std::iter::repeat_n(below, lost));
                 scores.above.extend(std::iter::repeat_n(above, lost));
             }
@@ -366,7 +396,7 @@ impl<'a> Folds<'a> {
         let mut windows = Vec::new();
         for segment in part.segments() {
             // The outputs that start a run lie in the segment as well: the block before it may be held out.
-            let start = segment.start + initial.first_start(lags);
+            let start = (segment.start + initial.outputs_before(lags)).max(initial.first_start(lags));
             let samples = segment.end.saturating_sub(start);
             let shortest = initial.unscored() + 2 * lags.ny + 4;
             if samples < shortest {

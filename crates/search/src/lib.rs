@@ -46,6 +46,7 @@ mod folds;
 mod hidden_states;
 mod info;
 mod journal;
+mod laps;
 mod light;
 mod linear;
 mod networks;

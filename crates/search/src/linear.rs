@@ -158,7 +158,7 @@ fn sorted(mut candidates: Vec<LinearCandidate>) -> Vec<LinearCandidate> {
 fn good_lags(folds: &Folds<'_>, config: &SearchConfig, budget: &Budget<'_>) -> Result<Vec<Lags>> {
     let search = limits(folds, config);
     let mut mean = mean_table(folds, &search, budget)?;
-    if let Some(later) = search.later(folds.dataset, &folds.all) {
+    for later in search.later(folds.dataset, &folds.all) {
         match mean_table(folds, &later, budget) {
             Ok(table) => mean.extend(table),
             // Of a record too short for late answers the others are kept.

@@ -78,15 +78,16 @@ impl Plan {
                     let expected = format!("{outputs}, one per output of the model");
                     return Err(ModelError::option("initial outputs", start.len(), expected).into());
                 }
-                // Where more outputs than one are needed, the plant has been at rest there.
-                let past = needed - 1;
+                // For as long as the model can remember, the plant has been at rest there.
+                let known = needed.max(model.config().lags.memory());
+                let past = known - 1;
                 for (column, values) in columns[0].iter_mut().zip(ahead) {
                     column.extend(values.first().map(|first| vec![*first; past]).unwrap_or_default());
                 }
                 for (column, value) in columns[1].iter_mut().zip(start) {
-                    column.extend(std::iter::repeat_n(*value, needed));
+                    column.extend(std::iter::repeat_n(*value, known));
                 }
-                (past, needed)
+                (past, known)
             }
         };
         let length = past + ahead.first().map_or(0, |values| values.len());
@@ -126,5 +127,54 @@ impl Plan {
             end: length,
         }]);
         Ok(Self { dataset, part, past })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use intervalid_data::{Channel, InitialState, Lags, Split, SplitFractions};
+    use intervalid_model::{FitConfig, FitOptions, ModelKind};
+
+    use super::*;
+
+    #[test]
+    fn a_plan_at_rest_stays_there_after_a_dead_time() {
+        const DEAD_TIME: usize = 9;
+        let u: Vec<f64> = (0..400)
+            .map(|k| 20.0 + 50.0 * f64::from(u8::from((k / 23 + k / 31) % 2 == 0)))
+            .collect();
+        let mut y = vec![0.5 * u[0]; 400];
+        for k in 1..u.len() {
+            y[k] = 0.9 * y[k - 1] + 0.05 * u[k.saturating_sub(DEAD_TIME)];
+        }
+        let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+        let experiment = Experiment::new("run", vec![u], vec![y]);
+        let dataset = Dataset::new("plant", inputs, outputs, None, vec![experiment]).expect("a record");
+        let split = Split::new(&dataset, SplitFractions::default()).expect("parts");
+        for initial in [
+            InitialState::Measured,
+            InitialState::ZeroPadded,
+            InitialState::History(20),
+        ] {
+            let config = FitConfig::default().with(|config| {
+                config.model = ModelKind::Arx;
+                config.lags = Lags {
+                    nx: 0,
+                    nd: DEAD_TIME,
+                    ny: 1,
+                };
+                config.initial = initial;
+            });
+            let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).expect("a fit");
+            let plan = Plan::new(&model, &[&[75.0; 30]], Past::AtRest(&[37.5]), PlanLabel::default()).expect("a plan");
+            let bands = model.simulate(&plan.dataset, &plan.part).expect("simulates");
+            let [band] = bands.as_slice() else { panic!("one run") };
+            assert_eq!(band.first + band.len(), plan.past + 30);
+            let planned = &band.centre[0][band.len() - 29..];
+            assert!(
+                planned.iter().all(|y| (y - 37.5).abs() < 1e-6),
+                "{initial}: {planned:?}"
+            );
+        }
     }
 }

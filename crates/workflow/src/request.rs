@@ -216,15 +216,15 @@ impl FitRequest {
             Self::One { config, .. } => (config.lags, config.initial, !config.lag_search),
             Self::Search(config, _) => (config.lags.unwrap_or(SHORTEST), config.initial(), config.lags.is_some()),
         };
-        for part in [&split.test, &split.validation] {
-            if !part.is_empty() {
-                free_run_windows(dataset, part, lags, initial)?;
-            }
-        }
         let longest = split.train.segments().iter().map(|segment| segment.len()).max();
         let longest = longest.unwrap_or(0);
         if given && lags.memory() >= longest {
             return Err(ModelError::LagsTooLong { lags, longest }.into());
+        }
+        for part in [&split.test, &split.validation] {
+            if !part.is_empty() {
+                free_run_windows(dataset, part, lags, initial)?;
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment, Preparation, position_of};
+use intervalid_data::{Channel, Dataset, Experiment, Moment, Preparation, position_of};
 use intervalid_model::{Model, ModelKind};
 use intervalid_report::folder::{Extras, Planned, predictions_csv};
 use intervalid_workflow::{Past, Plan, PlanLabel};
@@ -122,6 +122,8 @@ pub(super) fn run(
     diverged(found, args.allow_divergence, output)
 }
 
+const SECONDS_OF_A_DAY: f64 = 86_400.0;
+
 /// Says where the clocks of plan and recording tell that the one does not follow the other; refuses dates that were recorded already.
 fn check_clocks(
     (plan, ahead): (&str, &Experiment),
@@ -132,9 +134,13 @@ fn check_clocks(
         return Ok(());
     };
     let (start, end) = (clock.start, past.at(recorded.len() - 1));
-    let Some(seconds) = start.seconds_since(end) else {
+    let Some(mut seconds) = start.seconds_since(end) else {
         return Ok(());
     };
+    // A time of day does not say of which day: of the one that is nearest.
+    if matches!(start, Moment::TimeOfDay(_)) {
+        seconds -= SECONDS_OF_A_DAY * (seconds / SECONDS_OF_A_DAY).round();
+    }
     let steps = seconds / past.step;
     if (0.5..=1.5).contains(&steps) {
         return Ok(());

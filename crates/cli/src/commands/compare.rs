@@ -85,6 +85,9 @@ pub(super) struct FitRecord {
 pub(super) struct TestRecord {
     #[serde(default)]
     n: Option<Measure>,
+    /// Of a simulation that ended early, and has no numbers to compare.
+    #[serde(default)]
+    diverged_at: Option<usize>,
     rmse: Option<Measure>,
     fit_percent: Option<Measure>,
     picp: Option<Measure>,
@@ -331,9 +334,9 @@ pub(super) fn read(folder: &Path) -> Result<(Value, FitRecord), Failure> {
 }
 
 impl TestRecord {
-    /// Samples that were scored.
+    /// Samples that were scored; none of a simulation that diverged, which ended before the others.
     pub(super) fn scored(&self) -> Option<f64> {
-        match self.n.as_ref()? {
+        match self.n.as_ref().filter(|_| self.diverged_at.is_none())? {
             Measure::One(n) => Some(*n),
             Measure::Several(values) => values.get("all").copied().flatten(),
         }

@@ -134,6 +134,19 @@ fn a_plan_goes_on_where_the_recording_ends() {
         status == 2 && text.contains("overlap starts at 2024-03-01T04:59:00"),
         "{text}"
     );
+    // Over midnight, and on the next day.
+    let of_day = |minute: usize| format!("{:02}:{:02}:00", (minute + 1300) / 60 % 24, (minute + 1300) % 60);
+    for (name, samples) in [("evening", 140), ("night", 200)] {
+        folder.write(&format!("{name}.csv"), timed(0, samples, &of_day));
+        folder.write(&format!("{name}-plan.csv"), timed(samples, 20, &of_day));
+        let (status, text) = plan(&format!("{name}-plan.csv"), &format!("{name}.csv"));
+        assert!(status == 0 && !text.contains("warning"), "{text}");
+    }
+    let (status, text) = plan("night-plan.csv", "evening.csv");
+    assert!(
+        status == 0 && text.contains("starts at 01:00:00, expected 00:00:00"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -112,6 +112,17 @@ fn fits_that_are_scored_otherwise_are_told_of() {
     assert!(text.contains("errors do.") && !text.contains("--data FILE"), "{text}");
     let late = differences("late").to_string();
     assert!(late.contains("samples of the test part are scored"), "{late}");
+    // A run that ends early started as the others did.
+    let path = folder.path().join("other-lags/metrics.json");
+    let mut metrics: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("written")).expect("JSON");
+    let test = metrics["test"].as_object_mut().expect("metrics");
+    test.values_mut().for_each(|value| *value = serde_json::Value::Null);
+    test.insert("n".to_owned(), 5.into());
+    test.insert("diverged_at".to_owned(), 5.into());
+    std::fs::write(&path, metrics.to_string()).expect("written");
+    std::fs::remove_file(path.with_file_name("manifest.json")).expect("one");
+    assert_eq!(differences("other-lags"), serde_json::json!([]));
 }
 
 /// Of two fits the first has no test part, and so no linear model beside it.

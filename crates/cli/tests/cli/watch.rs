@@ -348,7 +348,8 @@ fn a_growing_file_is_followed_until_ctrl_c() {
     file.write_all(half.as_bytes()).expect("appended");
     std::thread::sleep(Duration::from_millis(1200));
     file.write_all(other.as_bytes()).expect("appended");
-    wait(699);
+    // Two samples start it.
+    wait(698);
     let killed = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();

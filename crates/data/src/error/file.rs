@@ -175,6 +175,24 @@ pub enum FileProblem {
         /// Why it may look like one.
         cause: NotANumberCause,
     },
+    /// Cells whose commas seem to group thousands, in a file that is read with decimal commas.
+    #[error(
+        "{position}, column '{}': the comma of '{}' seems to group thousands, as '{}' stands in the same column: write numbers without separators \
+         between their thousands",
+        display_name(column),
+        display_name(found),
+        display_name(beside)
+    )]
+    GroupedThousands {
+        /// Line or row.
+        position: Position,
+        /// Column name.
+        column: String,
+        /// The cell.
+        found: String,
+        /// A cell without a comma.
+        beside: String,
+    },
     /// An infinite cell.
     #[error("{position}, column '{}': {found} is not finite", display_name(column))]
     NonFiniteCell {
@@ -492,6 +510,7 @@ impl FileProblem {
             | Self::BlankLine { line }
             | Self::RaggedRow { line, .. } => Some(Position::Line(*line)),
             Self::NotANumber { position, .. }
+            | Self::GroupedThousands { position, .. }
             | Self::NonFiniteCell { position, .. }
             | Self::MissingSample { position, .. }
             | Self::GapNotFilled { position, .. }
@@ -524,6 +543,8 @@ pub enum NotANumberCause {
     DecimalComma,
     /// It has a decimal point, in a file that is read with decimal commas.
     DecimalPoint,
+    /// Its thousands are grouped.
+    Thousands,
 }
 
 impl fmt::Display for NotANumberCause {
@@ -532,6 +553,7 @@ impl fmt::Display for NotANumberCause {
             Self::Unknown => "",
             Self::DecimalComma => ": set the decimal character to ',', or write decimal points",
             Self::DecimalPoint => ": expected a decimal comma and no point",
+            Self::Thousands => ": write it without separators between its thousands",
         })
     }
 }

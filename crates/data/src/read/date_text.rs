@@ -60,7 +60,8 @@ impl DateText {
         if !text.starts_with(|first: char| first.is_ascii_digit()) {
             return None;
         }
-        if let Ok(timestamp) = text.parse::<Timestamp>() {
+        let universal = text.parse::<Timestamp>().ok();
+        if let Some(timestamp) = universal.or_else(|| with_zone(text)?.parse().ok()) {
             return Moment::from_nanoseconds(timestamp.as_nanosecond(), true).map(Self::Certain);
         }
         if let Ok(date) = text.parse::<DateTime>() {
@@ -99,6 +100,16 @@ impl DateText {
             Self::Certain(moment) => Self::Certain(moment.after(seconds)),
             Self::Ordered(moments) => Self::Ordered(moments.map(|moment| Some(moment?.after(seconds)))),
         }
+    }
+}
+
+/// `2024-03-01 10:00:00 +0100` and `2024-03-01 10:00:00 UTC` without the blank before the zone.
+fn with_zone(text: &str) -> Option<String> {
+    let (moment, zone) = text.rsplit_once(' ')?;
+    match zone {
+        "UTC" | "GMT" | "Z" => Some(format!("{moment}Z")),
+        _ if zone.starts_with(['+', '-']) => Some(format!("{moment}{zone}")),
+        _ => None,
     }
 }
 
@@ -209,51 +220,20 @@ fn year_of(text: &str) -> Option<i16> {
     }
 }
 
+/// Twelve each: English and German names, and German short forms that do not begin them.
+const MONTHS: &str = "january february march april may june july august september october november december \
+    januar februar märz april mai juni juli august september oktober november dezember \
+    jan feb mrz apr mai jun jul aug sep okt nov dez";
+
 /// The month of a name or its first letters, in English or German.
 fn month_of(text: &str) -> Option<i16> {
     let name = text.trim_end_matches('.').to_lowercase();
     if name.chars().count() < 3 || !name.chars().all(char::is_alphabetic) {
         return None;
     }
-    let months = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "januar",
-        "februar",
-        "märz",
-        "april",
-        "mai",
-        "juni",
-        "juli",
-        "august",
-        "september",
-        "oktober",
-        "november",
-        "dezember",
-        "jan",
-        "feb",
-        "mrz",
-        "apr",
-        "mai",
-        "jun",
-        "jul",
-        "aug",
-        "sept",
-        "okt",
-        "nov",
-        "dez",
-    ];
-    let index = months.iter().position(|month| month.starts_with(&name))?;
+    let index = MONTHS
+        .split_ascii_whitespace()
+        .position(|month| month.starts_with(&name))?;
     i16::try_from(index % 12 + 1).ok()
 }
 
@@ -282,6 +262,8 @@ mod tests {
             ("2024-03-01T10:00:00.25", "2024-03-01T10:00:00.25"),
             ("2024-03-01T10:00:00+01:00", "2024-03-01T09:00:00Z"),
             ("2024-03-01T10:00:00Z", "2024-03-01T10:00:00Z"),
+            ("2024-03-01 10:00:00 +0100", "2024-03-01T09:00:00Z"),
+            ("2024-03-01 10:00:00 UTC", "2024-03-01T10:00:00Z"),
             ("1.3.2024 10:00:00,5", "2024-03-01T10:00:00.5"),
             ("2024.03.01 10:00", "2024-03-01T10:00:00"),
             ("2024/3/1 10:00:00", "2024-03-01T10:00:00"),

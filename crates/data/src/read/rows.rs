@@ -11,9 +11,48 @@ use crate::read::table::{Labels, Table, check_value, push};
 use crate::read::times::{TimeCell, Times};
 use crate::time::Moment;
 
-/// What spreadsheets and historians write where there is no number.
-const MISSING: [&str; 12] = [
-    "nan", "na", "n/a", "null", "none", "#n/a", "#nv", "#value!", "#div/0!", "#ref!", "bad", "no data",
+/// What spreadsheets, programs and historians write where there is no number.
+const MISSING: [&str; 40] = [
+    "nan",
+    "na",
+    "n/a",
+    "null",
+    "none",
+    "missing",
+    "invalid",
+    "error",
+    "fault",
+    "bad",
+    "no data",
+    "nodata",
+    "---",
+    "--",
+    "?",
+    "\\n",
+    "(null)",
+    "-nan",
+    "nan(ind)",
+    "-nan(ind)",
+    "1.#qnan",
+    "-1.#ind",
+    "#n/a",
+    "#nv",
+    "#num!",
+    "#value!",
+    "#div/0!",
+    "#ref!",
+    "i/o timeout",
+    "bad input",
+    "comm fail",
+    "pt created",
+    "not connect",
+    "calc failed",
+    "intf shut",
+    "scan off",
+    "over range",
+    "under range",
+    "shutdown",
+    "configure",
 ];
 /// States of switches, which are no units: a row of them is a sample.
 const STATES: [&str; 12] = [
@@ -102,6 +141,8 @@ pub(super) struct Rows<'a> {
     header: Header,
     selection: Selection,
     chosen: Vec<usize>,
+    /// What the commas of each chosen column are.
+    commas: Vec<Commas>,
     table: Table,
     times: Option<Times<'a>>,
     /// The column with the time of day, where that of times holds days.
@@ -138,6 +179,7 @@ impl<'a> Rows<'a> {
             options,
             header,
             selection,
+            commas: chosen.iter().map(|_| Commas::default()).collect(),
             chosen,
             table,
             times: None,
@@ -184,9 +226,12 @@ impl<'a> Rows<'a> {
                 self.count += 1;
             }
         }
-        for (column, &index) in self.table.columns.iter_mut().zip(&self.chosen) {
+        for ((column, commas), &index) in self.table.columns.iter_mut().zip(&mut self.commas).zip(&self.chosen) {
             let name = &self.header.full[index];
             let value = parse(cells.get(index), self.decimal, self.file, name, position)?;
+            if self.decimal == Decimal::Comma {
+                commas.push(cells.get(index), position);
+            }
             push(
                 column,
                 check_value(value, self.options.while_reading(), self.file, name, position)?,
@@ -203,6 +248,18 @@ impl<'a> Rows<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<(Header, Selection, Table), DataError> {
+        for (commas, &index) in self.commas.iter_mut().zip(&self.chosen) {
+            if let Some((position, found, beside)) = commas.take_grouped() {
+                let column = self.header.full[index].clone();
+                return Err(FileProblem::GroupedThousands {
+                    position,
+                    column,
+                    found,
+                    beside,
+                }
+                .of(self.file));
+            }
+        }
         if let Some(times) = self.times {
             let (time, warning) = times.finish()?;
             self.table.time = time;
@@ -226,7 +283,8 @@ impl<'a> Rows<'a> {
         let mut found = false;
         for &index in &self.chosen {
             let cell = cells.get(index);
-            if cell.is_empty() {
+            // Dashes beside units mean that there is none; a row of nothing else is a sample that is missing.
+            if cell.is_empty() || ["--", "---"].contains(&cell) {
                 continue;
             }
             let starts_a_number = cell.starts_with(|first: char| first.is_ascii_digit()) && !cell.starts_with("1/");
@@ -306,6 +364,65 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// What the commas of a column are, where they are taken for decimal ones. Those of thousands stand before three digits, and beside cells that
+/// are too small to have one: `1,710` and `999`. A program that writes three decimals writes them in every cell.
+#[derive(Default)]
+struct Commas {
+    /// The first cell that could be grouped.
+    grouped: Option<(Position, String)>,
+    /// Whether one cannot.
+    are_decimal: bool,
+    /// A cell of three digits.
+    hundreds: Option<String>,
+}
+
+impl Commas {
+    fn push(&mut self, cell: &str, position: Position) {
+        if self.are_decimal {
+            return;
+        }
+        if cell.contains(',') {
+            self.are_decimal = !is_grouped(cell, ',');
+            self.grouped.get_or_insert_with(|| (position, cell.to_owned()));
+        } else if self.hundreds.is_none() && is_digits(cell.trim_start_matches('-'), 3) {
+            self.hundreds = Some(cell.to_owned());
+        }
+    }
+
+    fn take_grouped(&mut self) -> Option<(Position, String, String)> {
+        let (grouped, hundreds) = (self.grouped.take(), self.hundreds.take());
+        grouped
+            .zip(hundreds)
+            .filter(|_| !self.are_decimal)
+            .map(|((position, found), beside)| (position, found, beside))
+    }
+}
+
+fn is_digits(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a whole number has groups of three digits.
+fn is_grouped(cell: &str, separator: char) -> bool {
+    let mut groups = cell.trim_start_matches(['-', '+']).split(separator);
+    let first = groups.next().unwrap_or_default();
+    let begins = (1..=3).any(|count| is_digits(first, count)) && !first.starts_with('0');
+    let rest: Vec<&str> = groups.collect();
+    begins && !rest.is_empty() && rest.iter().all(|group| is_digits(group, 3))
+}
+
+/// Whether it can only be a number with grouped thousands: several groups, or a decimal character behind them.
+fn has_thousands(cell: &str) -> bool {
+    [(',', '.'), ('.', ',')]
+        .into_iter()
+        .any(|(separator, decimal)| match cell.split_once(decimal) {
+            Some((whole, decimals)) => {
+                is_grouped(whole, separator) && decimals.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            None => cell.matches(separator).count() > 1 && is_grouped(cell, separator),
+        })
+}
+
 /// The number in a cell, NaN where it says that there is none.
 fn number(cell: &str, decimal: Decimal) -> Option<f64> {
     let found = match decimal {
@@ -329,6 +446,7 @@ fn parse(cell: &str, decimal: Decimal, file: &str, column: &str, position: Posit
             column: column.to_owned(),
             found: cell.chars().take(40).collect(),
             cause: match decimal {
+                _ if has_thousands(cell) => NotANumberCause::Thousands,
                 Decimal::Point if is_decimal_comma(cell) => NotANumberCause::DecimalComma,
                 Decimal::Comma if cell.contains('.') => NotANumberCause::DecimalPoint,
                 _ => NotANumberCause::Unknown,

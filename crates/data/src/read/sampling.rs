@@ -18,8 +18,8 @@ pub(super) const GAP: f64 = 1.5;
 /// Resampling bridges intervals up to this many steps.
 pub(super) const BRIDGE: f64 = 3.0;
 
-/// Days since 1900 of the years 1982 to 2064.
-const SERIAL_DAYS: Range<f64> = 30_000.0..60_000.0;
+/// Days of the years 1982 to 2064, counted from 1900 as spreadsheets do, and from the year 0 as MATLAB does.
+const SERIAL_DAYS: [Range<f64>; 2] = [30_000.0..60_000.0, 723_900.0..754_000.0];
 
 const NANOSECONDS_OF_A_DAY: i64 = 86_400_000_000_000;
 
@@ -128,7 +128,7 @@ impl TimeColumn {
         }
     }
 
-    /// Whether its numbers look like the days since 1900 that spreadsheets count, written in full: of our time, and whole seconds apart, by steps that
+    /// Whether its numbers look like the days that spreadsheets and MATLAB count, written in full: of our time, and whole seconds apart, by steps that
     /// nobody writes in seconds.
     fn counts_days(&self, start: f64) -> bool {
         let mut known = self.seconds.iter().filter(|seconds| !seconds.is_nan());
@@ -138,7 +138,7 @@ impl TimeColumn {
         let intervals = self.seconds.iter().filter(|seconds| !seconds.is_nan()).count() - 1;
         let step = (last - first) / intervals as f64;
         let is_whole = |value: f64, error: f64| (value - value.round()).abs() <= error;
-        SERIAL_DAYS.contains(&start)
+        SERIAL_DAYS.iter().any(|days| days.contains(&start))
             && (0.5 / SECONDS_OF_A_DAY..1.0).contains(&step)
             && is_whole(step * SECONDS_OF_A_DAY, 0.1)
             && !is_whole(1e4 * step, 1e-3)

@@ -1,8 +1,9 @@
 //! Dead time and lags of systems where both are known.
 
 use intervalid_data::{
-    ArxModel, DataError, Dataset, DeadTimeConfig, InitialState, LagSearchConfig, Lags, LinearSystem, Normaliser, Part,
-    ReadOptions, Split, SplitFractions, WienerSystem, estimate_dead_time, find_dead_times, load, suggest_lags,
+    ArxModel, Channel, DataError, Dataset, DeadTimeConfig, Experiment, InitialState, LagSearchConfig, Lags,
+    LinearSystem, Normaliser, Part, ReadOptions, Split, SplitFractions, WienerSystem, estimate_dead_time,
+    find_dead_times, load, suggest_lags,
 };
 
 fn delay(dataset: &Dataset) -> Result<Option<usize>, DataError> {
@@ -198,9 +199,23 @@ fn late_answers_are_found_and_lags_are_searched_there() {
             .expect("suggests")
             .suggested;
         assert_eq!(suggested.lags.nd, dead_time, "{}", suggested.lags);
+        // Beside an input that nothing answers.
+        let [one] = dataset.experiments() else {
+            panic!("one run")
+        };
+        let idle = (0..one.len()).map(|k| (k as f64).powi(2).sin()).collect();
+        let experiment = Experiment::new("run", vec![one.input(0).to_vec(), idle], vec![one.output(0).to_vec()]);
+        let [inputs, outputs] = [vec!["u", "v"], vec!["y"]].map(|names| names.into_iter().map(Channel::new).collect());
+        let dataset = Dataset::new("plant", inputs, outputs, None, vec![experiment]).expect("a record");
+        let found = find_dead_times(&dataset, &whole).expect("estimates");
+        assert_eq!([found[0].delay, found[1].delay], [Some(dead_time), None]);
+        let suggested = suggest_lags(&dataset, &split, &LagSearchConfig::default())
+            .expect("suggests")
+            .suggested;
+        assert_eq!(suggested.lags.nd, dead_time, "{}", suggested.lags);
     }
-    // A record too short for later delays, or with an input that nothing answers, keeps the usual limits.
+    // A record too short for later delays, or whose input acts at once, keeps the usual limits.
     let quick = LinearSystem::default().generate(120, 4).expect("generates");
     let whole = Part::whole(quick.dataset());
-    assert_eq!(LagSearchConfig::default().later(quick.dataset(), &whole), None);
+    assert_eq!(LagSearchConfig::default().later(quick.dataset(), &whole), []);
 }

@@ -1,6 +1,7 @@
-//! Dates as loggers and historians write them: their order, their half of the day, and days and times in columns of their own.
+//! What loggers and historians write: dates in several orders, days and times in columns of their own, numbers with grouped thousands, and words where a
+//! number is missing.
 
-use intervalid_data::{Dataset, ReadOptions};
+use intervalid_data::{Dataset, Decimal, MissingPolicy, ReadOptions};
 
 fn parse(text: &str) -> Result<Dataset, String> {
     crate::parse("a.csv", text, &ReadOptions::default())
@@ -163,4 +164,86 @@ fn days_and_times_in_two_columns_are_one_clock() {
     // Other columns with times of day are left alone.
     let (first, step, _) = clock("Date,Shift start,u,y\n2024-03-01,06:00:00,1,2\n2024-03-02,06:00:00,2,4\n");
     assert_eq!((first.as_str(), step), ("2024-03-01T00:00:00", Some(86_400.0)));
+}
+
+#[test]
+fn grouped_thousands_are_refused() {
+    let by_comma = ReadOptions {
+        decimal: Decimal::Comma,
+        delimiter: Some(';'),
+        ..ReadOptions::default()
+    };
+    let read = |y: [&str; 3], options: &ReadOptions| {
+        let rows = y.iter().enumerate().map(|(k, y)| format!("{k};{y}\n"));
+        crate::parse("a.csv", format!("u;y\n{}", rows.collect::<String>()), options)
+    };
+    assert_eq!(
+        read(["999", "1,710", "1,002"], &by_comma).expect_err("thousands"),
+        "a.csv: line 3, column 'y': the comma of '1,710' seems to group thousands, as '999' stands in the same column: write numbers \
+         without separators between their thousands"
+    );
+    // Decimals: of another length, below one, or without anything that is too small for a separator.
+    for y in [
+        ["999", "1,710", "2,5"],
+        ["100", "0,710", "1,710"],
+        ["1,999", "1,710", "2,000"],
+        ["7", "1,710", "2,000"],
+    ] {
+        assert_eq!(read(y, &by_comma).expect("reads").samples(), 3, "{y:?}");
+    }
+    let by_point = ReadOptions {
+        delimiter: Some(';'),
+        ..ReadOptions::default()
+    };
+    for (cell, options) in [
+        ("1,234,567", &by_point),
+        ("3,423.8", &by_point),
+        ("1.234,56", &by_comma),
+        ("1.234.567", &by_comma),
+    ] {
+        let refused = read(["1", cell, "2"], options).expect_err("thousands");
+        assert!(
+            refused.ends_with(&format!(
+                "'{cell}' is not a number: write it without separators between its thousands"
+            )),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn days_of_matlab_are_doubted() {
+    // 2024-03-25, every ten seconds.
+    let rows = (0..20).map(|k| format!("{:.10},{k},{}\n", 739_336.586_8 + f64::from(k) * 10.0 / 86_400.0, k * k));
+    let (_, _, told) = clock(&format!("Timestamp,u,y\n{}", rows.collect::<String>()));
+    assert!(told[0].contains("was read as seconds"), "{told:?}");
+    // Seconds in such a range are told of as little as before.
+    let rows = (0..20).map(|k| format!("{},{k},{}\n", 739_336 + 10 * k, k * k));
+    assert_eq!(
+        clock(&format!("Timestamp,u,y\n{}", rows.collect::<String>())).2,
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn words_for_missing_samples_are_no_units() {
+    let split = ReadOptions {
+        missing: MissingPolicy::Split,
+        ..ReadOptions::default()
+    };
+    for word in ["I/O Timeout", "Bad Input", "---", "#NUM!", "-nan(ind)", "?"] {
+        let text = format!("u,y\n{word},{word}\n1,2\n3,4\n{word},5\n6,7\n8,9\n");
+        let dataset = crate::parse("a.csv", text, &split).expect("reads");
+        assert_eq!(
+            (dataset.samples(), dataset.inputs()[0].unit.as_deref()),
+            (4, None),
+            "{word}"
+        );
+    }
+    // A dash beside a unit is one.
+    let dataset = crate::parse("a.csv", "u,y\n--,V\n1,2\n3,4\n", &split).expect("reads");
+    assert_eq!(
+        (dataset.samples(), dataset.outputs()[0].unit.as_deref()),
+        (2, Some("V"))
+    );
 }

@@ -67,7 +67,8 @@ proptest! {
             prop_assert_eq!(all.len(), windows.len());
             let mut expected = Vec::new();
             for segment in part.segments() {
-                let first = if initial == InitialState::Measured { segment.start.max(ny - 1) } else { segment.start };
+                let known = if initial == InitialState::Measured { ny.max(nd + nx) } else { 1 };
+                let first = segment.start.max(known - 1);
                 // k = 1, 1+n_step, … ≤ K-N, counted from `first`.
                 let mut k = 1;
                 while first + k + length <= segment.end {

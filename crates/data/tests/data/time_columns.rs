@@ -79,13 +79,13 @@ fn a_named_column_has_the_unit_that_it_says() {
 #[test]
 fn a_row_with_a_time_holds_no_units() {
     for time in ["0", "2024-03-01 10:00:00", "10:00:00"] {
-        let text = format!("time,u,y\n{time},Pt Created,Bad Input\n1,2,3\n");
+        let text = format!("time,u,y\n{time},Pt Stuck,Bad Luck\n1,2,3\n");
         assert_eq!(
             load("a.csv", text, &policy(MissingPolicy::Split)).expect_err("a sample"),
-            "a.csv: line 2, column 'u': 'Pt Created' is not a number"
+            "a.csv: line 2, column 'u': 'Pt Stuck' is not a number"
         );
     }
-    let dates = "wann,u,y\n2024-03-01,I/O Timeout,Bad Input\n2024-03-02,2,3\n";
+    let dates = "wann,u,y\n2024-03-01,on hold,Bad Luck\n2024-03-02,2,3\n";
     assert!(
         load("a.csv", dates, &ReadOptions::default()).is_err(),
         "known by its date alone"

@@ -320,7 +320,12 @@ mod tests {
             let row = |column: &dyn Fn(usize) -> f64, count: usize| (0..count).map(column).collect::<Vec<f64>>();
             let inputs = |k: usize| row(&|channel| experiment.input(channel)[k], recipe.inputs);
             let measured = |k: usize| row(&|channel| experiment.output(channel)[k], recipe.outputs);
-            let first = needs.outputs;
+            let first = model
+                .config()
+                .initial
+                .first_start(model.config().lags)
+                .max(needs.outputs - 1)
+                + 1;
             let history = crate::History {
                 inputs: &(0..first).flat_map(inputs).collect::<Vec<_>>(),
                 outputs: &(0..first).flat_map(measured).collect::<Vec<_>>(),

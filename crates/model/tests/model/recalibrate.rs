@@ -284,4 +284,15 @@ fn a_band_for_all_outputs_together_is_judged_by_all_together() {
             .expect("six stretches")
     };
     assert!(expected(1.0, 2.0).0 > 0.8 && expected(0.05, 2.0).1 < 0.3);
+    // A model of each output alone that takes over what another has promised of all together.
+    let target = intervalid_model::CoverageTarget {
+        share: 0.9,
+        together: true,
+    };
+    let part = Part::whole(&new);
+    let bare = fitted_to(&both(0.2, 1));
+    let taken = bare.recalibrated_for(target, &new, &part, 1.0).expect("enough samples");
+    let again = taken.model.recalibrated(&new, &part, 1.0).expect("enough samples");
+    let of = |model: &Model| model.interface().calibration.clone().and_then(|found| found.expected);
+    assert_eq!(of(&taken.model), of(&again.model));
 }

@@ -5,7 +5,7 @@
 >>> model = AutoModel(model="arx", split=(0.8, 0.2, 0)).fit(dryer[:500])
 >>> band = model.predict(dryer[500:])
 >>> band
-Prediction(500 samples of 'y', 90 % band, the first 2 known)
+Prediction(500 samples of 'y', 90 % band, the first 4 known)
 
 ``band.plot(dryer[500:].y)`` draws it. Estimators follow scikit-learn: parameters in the constructor, ``fit(u, y)``,
 ``predict(u, y0=...)``, ``score(u, y)``; the guide is docs/guide/python.md.

@@ -77,8 +77,8 @@ class Predicting(Parameters):
         """Simulates: the outputs for the inputs u, each with its interval, as a :class:`Prediction`.
 
         y0 are the measured outputs of the first samples of u, which the free run starts from: at least
-        :attr:`initial_outputs_` of them (one with ``initial="zero"``, n_y with ``"measured"``, N+1 with ``"warmup:N"`` or
-        ``"history:N"``). The run starts after the last of them. A list of experiments gives a list of predictions; a :class:`Record` brings its own y0.
+        :attr:`initial_outputs_` of them (one with ``initial="zero"``, the larger of n_y and n_d + n_x with ``"measured"``,
+        N+1 with ``"warmup:N"`` or ``"history:N"``). The run starts after the last of them. A list of experiments gives a list of predictions; a :class:`Record` brings its own y0.
 
         ``coverage`` is the share of samples that the band should hold, if not that of the fit: a calibrated model stores how wide
         it is for others.

@@ -77,7 +77,7 @@ fn what_a_run_loses_when_it_diverges_counts() {
         };
         folds.scores(2, &[band], Some(&part), 0).expect("belongs")
     };
-    let lost = |scores: &BlockScores| scores.error.iter().filter(|error| **error > 100.0).count();
+    let lost = |scores: &BlockScores| scores.error.iter().filter(|error| error.abs() > 100.0).count();
     let whole = until(block.end);
     assert_eq!((whole.error.len(), lost(&whole)), (block.len(), 0));
     let half = until(block.start + 10);
@@ -87,6 +87,38 @@ fn what_a_run_loses_when_it_diverges_counts() {
     // On the way to its block.
     let before = until(block.start - 10);
     assert_eq!((before.error.len(), lost(&before)), (block.len(), block.len()));
+    // One block of five is lost: the band grows on both sides.
+    let mut wave = whole.clone();
+    for (k, error) in wave.error.iter_mut().enumerate() {
+        *error = (k as f64 * 2.3).sin();
+    }
+    let blocks = vec![vec![wave.clone(), wave.clone(), wave.clone(), wave.clone(), before]];
+    let target = intervalid_model::CoverageTarget::of_each(0.9);
+    let found = intervalid_model::calibrate((&blocks, &[]), &[0.0], target, 1).outputs[0];
+    assert!(found.lower > 1.0 && found.upper > 1.0, "{found:?}");
+}
+
+/// Or a run over the whole could not stand in for its pieces.
+#[test]
+fn pieces_of_a_long_record_have_the_samples_of_the_whole() {
+    let dataset = dataset_of(&[20_000]);
+    let split = Split::new(&dataset, SplitFractions::new(0.6, 0.2, 0.2).expect("valid")).expect("splits");
+    let folds = Folds::new(&dataset, &split).expect("cuts");
+    assert!(folds.is_long());
+    let lags = Lags { nx: 0, nd: 0, ny: 1 };
+    for initial in [InitialState::History(20), InitialState::Warmup(20)] {
+        let warmup = initial.unscored() - initial.looks_back();
+        let scored = |part: &Part| {
+            let windows = free_run_windows(&dataset, part, lags, initial).expect("long enough");
+            windows
+                .iter()
+                .flat_map(|window| window.scored(initial))
+                .collect::<Vec<usize>>()
+        };
+        let whole = begun_before(&folds.folds[0].held_out, warmup);
+        let (pieces, whole) = (scored(&folds.historic_runs(0, warmup)), scored(&whole));
+        assert!(pieces == whole, "{} and {}", pieces.len(), whole.len());
+    }
 }
 
 #[test]
@@ -126,6 +158,20 @@ fn of_several_experiments_the_beginnings_count() {
     // A record of one run as ever: without a tenth of it, half of its first block.
     let (all, found) = counted(&[700]);
     assert_eq!(all - found, all / 10);
+}
+
+#[test]
+fn experiments_are_left_out_where_enough_remains() {
+    let left_out = |lengths: &[usize]| {
+        let dataset = dataset_of(lengths);
+        let split = Split::new(&dataset, SplitFractions::new(0.6, 0.2, 0.2).expect("valid")).expect("splits");
+        Folds::new(&dataset, &split).expect("cuts").left_out()
+    };
+    assert_eq!(left_out(&[400, 400, 400]), [0, 1, 2]);
+    // Without the long one little is left; the short one can be done without.
+    assert_eq!(left_out(&[2000, 40]), [1]);
+    // What a gap near an end cuts off is no simulation.
+    assert_eq!(left_out(&[4, 1400, 6]), Vec::<usize>::new());
 }
 
 #[test]

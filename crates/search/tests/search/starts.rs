@@ -115,3 +115,105 @@ fn bands_of_many_short_experiments_hold_from_their_beginnings() {
         );
     }
 }
+
+#[test]
+fn a_gap_near_the_end_of_a_record_changes_little() {
+    let whole = slow();
+    let [one] = whole.experiments() else { panic!("one run") };
+    let piece = |name: &str, range: std::ops::Range<usize>| {
+        let columns = [one.input(0), one.output(0)].map(|column| vec![column[range.clone()].to_vec()]);
+        let [inputs, outputs] = columns;
+        Experiment::new(name, inputs, outputs)
+    };
+    let len = one.len();
+    let pieces = vec![piece("a", 0..1), piece("b", 2..len - 9), piece("c", len - 8..len)];
+    let dataset =
+        Dataset::new("gap", whole.inputs().to_vec(), whole.outputs().to_vec(), None, pieces).expect("a record");
+    for model in [ModelKind::Arx, ModelKind::Iss] {
+        let config = SearchConfig {
+            model: Some(model),
+            hidden: (model == ModelKind::Iss).then_some([0, 0]),
+            ..SearchConfig::default()
+        };
+        let rmse = |dataset: &Dataset| {
+            let split = Split::new(dataset, SplitFractions::default()).expect("splits");
+            let found = search(dataset, &split, &config, &SearchOptions::default()).expect("a model");
+            metrics(&found.model, &whole, &Part::whole(&whole))
+                .rmse
+                .expect("a number")
+        };
+        let (with_gaps, without) = (rmse(&dataset), rmse(&whole));
+        // Other lags may be taken, but nothing is refused.
+        assert!(with_gaps < 1.5 * without, "{model}: {with_gaps} {without}");
+    }
+}
+
+/// Its runs cannot even begin there.
+#[test]
+fn an_experiment_that_is_shorter_than_the_dead_time_is_no_hindrance() {
+    const DEAD_TIME: usize = 45;
+    let run = |name: &str, samples: usize| {
+        let u: Vec<f64> = (0..samples)
+            .map(|k| f64::from(u8::from((k / 37 + k / 53) % 2 == 0)))
+            .collect();
+        let mut y = vec![0.0; samples];
+        for k in 1..samples {
+            let wave = 0.01 * (k as f64 * 1.7).sin();
+            y[k] = 0.9 * y[k - 1] + 0.1 * k.checked_sub(DEAD_TIME).map_or(0.0, |before| u[before]) + wave;
+        }
+        Experiment::new(name, vec![u], vec![y])
+    };
+    let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+    let runs = vec![run("long", 1500), run("short", 40)];
+    let dataset = Dataset::new("two", inputs, outputs, None, runs).expect("a record");
+    let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+    let config = SearchConfig {
+        model: Some(ModelKind::Arx),
+        ..SearchConfig::default()
+    };
+    let found = search(&dataset, &split, &config, &SearchOptions::default()).expect("a model");
+    assert!(found.model.config().lags.nd >= 40, "{}", found.model.config().lags);
+}
+
+#[test]
+fn a_dead_time_does_not_begin_with_guesses() {
+    const DEAD_TIME: usize = 12;
+    // Runs that begin at rest, far from the mean of all.
+    let experiment = |index: usize| {
+        let level = 20.0 + 15.0 * (index % 5) as f64;
+        let u: Vec<f64> = (0..120)
+            .map(|k| {
+                if k < 40 {
+                    level
+                } else {
+                    80.0 - level * (k / 40) as f64 / 3.0
+                }
+            })
+            .collect();
+        let mut y = vec![0.7 * level];
+        for k in 1..u.len() {
+            y.push(0.9 * y[k - 1] + 0.07 * u[k.saturating_sub(DEAD_TIME)]);
+        }
+        Experiment::new(format!("run {index}"), vec![u], vec![y])
+    };
+    let of = |name: &str, runs: std::ops::Range<usize>| {
+        let [inputs, outputs] = ["u", "y"].map(|name| vec![Channel::new(name)]);
+        Dataset::new(name, inputs, outputs, None, runs.map(experiment).collect()).expect("a record")
+    };
+    let (dataset, next) = (of("runs", 0..12), of("next", 13..14));
+    let config = intervalid_model::FitConfig::default().with(|config| {
+        config.model = ModelKind::Arx;
+        config.lags = intervalid_data::Lags {
+            nx: 0,
+            nd: DEAD_TIME,
+            ny: 1,
+        };
+        config.initial = InitialState::Measured;
+    });
+    let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+    let (model, _) = Model::fit(&dataset, &split, &config, intervalid_model::FitOptions::default()).expect("fits");
+    let bands = model.simulate(&next, &Part::whole(&next)).expect("simulates");
+    assert_eq!(bands[0].first, DEAD_TIME, "the first sample that sees an input");
+    let rmse = metrics(&model, &next, &Part::whole(&next)).rmse.expect("a number");
+    assert!(rmse < 1e-6, "{rmse}");
+}

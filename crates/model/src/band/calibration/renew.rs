@@ -155,7 +155,7 @@ impl Model {
         let outputs = mixed(&found);
         let calibration = Calibration {
             levels: other_levels(&found, &outputs),
-            expected: self.expected_of(&stretches, &outputs),
+            expected: expected_of(&stretches, &outputs, found.together),
             outputs,
             renewal: Some(renewal),
             ..found
@@ -171,14 +171,6 @@ impl Model {
             before,
             after,
         })
-    }
-
-    /// What to expect of a band of these scales on stretches like these, `[output][stretch]`, which its floors are part of already.
-    fn expected_of(&self, stretches: &[Vec<BlockScores>], scalings: &[Scaling]) -> Option<(f64, f64)> {
-        let in_units = |stretches: &Vec<BlockScores>| stretches.iter().map(|stretch| scores(stretch, 0.0)).collect();
-        let stretches: Vec<Vec<Scores>> = stretches.iter().map(in_units).collect();
-        let none = vec![Vec::new(); stretches.len()];
-        expected((&stretches, &none), scalings, self.interface().is_together())
     }
 
     /// The light band scaled by its own errors on the same recordings; none where they say too little about it.
@@ -259,6 +251,14 @@ fn other_levels(found: &Calibration, mixed: &[Scaling]) -> Vec<LevelScaling> {
             .collect(),
     };
     found.levels.iter().map(of).collect()
+}
+
+/// What to expect of a band of these scales on stretches like these, `[output][stretch]`, which its floors are part of already.
+fn expected_of(stretches: &[Vec<BlockScores>], scalings: &[Scaling], together: bool) -> Option<(f64, f64)> {
+    let in_units = |stretches: &Vec<BlockScores>| stretches.iter().map(|stretch| scores(stretch, 0.0)).collect();
+    let stretches: Vec<Vec<Scores>> = stretches.iter().map(in_units).collect();
+    let none = vec![Vec::new(); stretches.len()];
+    expected((&stretches, &none), scalings, together)
 }
 
 /// Scored samples of every output in stretches, in the order of time.

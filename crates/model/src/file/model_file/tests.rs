@@ -170,7 +170,7 @@ fn the_forward_pass_can_be_rebuilt_from_the_file_alone() {
         };
         let (start, warmup) = match metadata["initial_state"].as_str().expect("text") {
             "zero" => (0, 0),
-            "measured" => (ny - 1, 0),
+            "measured" => (ny.max(nd + nx) - 1, 0),
             other => {
                 let (_, steps) = other.split_once(':').expect("a warm-up or a history");
                 (0, steps.parse::<usize>().expect("number"))
