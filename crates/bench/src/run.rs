@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use intervalid_data::{Dataset, InitialState, Part, Segment};
-use intervalid_model::{Band, Control, History, HistoryNeeds, Method, Model, ModelError, Simulator, align};
+use intervalid_model::{Band, Control, History, Method, Model, ModelError, Simulator, align};
 use intervalid_workflow::{FitRequest, RecordStamp, Settings, TrainOptions, Training, WorkflowError};
 
 use crate::error::{BenchError, Result};
@@ -52,7 +52,7 @@ impl BenchRequest {
             FitRequest::Search(config, _) => (config.lags, config.initial()),
         };
         let known = match (given, initial) {
-            (Some(lags), initial) => HistoryNeeds::new(lags, initial).outputs,
+            (Some(lags), initial) => initial.known_samples(lags),
             (None, initial) => initial.unscored() + 1,
         };
         check_start(protocol, known)?;
@@ -115,7 +115,7 @@ impl BenchRequest {
         let trained = request.train(dataset, split, options)?;
         let (model, training) = (&trained.model, &trained.training);
         let config = model.config();
-        let start_outputs = HistoryNeeds::new(config.lags, config.initial).outputs;
+        let start_outputs = config.initial.known_samples(config.lags);
         check_start(protocol, start_outputs)?;
         let mut scores = Vec::new();
         for (test, segment) in protocol.test.iter().zip(split.test.segments()) {

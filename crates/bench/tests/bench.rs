@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use intervalid_bench::{BenchError, BenchRequest, BenchTables, Benchmark, Protocol, Results, TableFormat};
-use intervalid_data::InitialState;
+use intervalid_data::{InitialState, Lags};
 use intervalid_model::{Control, ModelKind};
 use intervalid_workflow::Settings;
 
@@ -241,7 +241,15 @@ fn drives_have_two_records_and_two_tests() {
         refused.contains("first 10 measured outputs of a test, not from 11"),
         "{refused}"
     );
-    request.settings.initial = None;
+    // Twelve samples pass before a model has seen all of its inputs.
+    request.settings.initial = Some(InitialState::Measured);
+    request.settings.lags = Some(Lags { nx: 6, nd: 6, ny: 3 });
+    let refused = request.fit(&protocol).expect_err("twelve samples").to_string();
+    assert!(
+        refused.contains("first 10 measured outputs of a test, not from 12"),
+        "{refused}"
+    );
+    (request.settings.initial, request.settings.lags) = (None, None);
     let result = request.run(&benchmark, Control::default()).expect("fits");
     let scored: Vec<(&str, usize)> = result
         .scores

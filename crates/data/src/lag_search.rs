@@ -10,7 +10,7 @@ use crate::lags::{InitialState, Lags};
 use crate::least_squares::TriangularFactor;
 use crate::normalise::{Normaliser, Scaled};
 use crate::regressor::Regressor;
-use crate::split::{Part, Split};
+use crate::split::{Part, Segment, Split};
 use crate::window::{Window, free_run_windows};
 
 /// Settings of [`suggest_lags`].
@@ -55,24 +55,35 @@ impl Default for LagSearchConfig {
 
 impl LagSearchConfig {
     /// As many dead times, up to each that correlations on `part` show, where these limits end before it: a plant whose answer comes late
-    /// would be searched in vain. Empty where no answer is to be seen, or where they reach far enough.
+    /// would be searched in vain. Empty where no answer is to be seen, where they reach far enough, or where experiments are so short that much of
+    /// them would pass before the first prediction: errors on what is left do not compare with others.
     #[must_use]
     pub fn later(&self, dataset: &Dataset, part: &Part) -> Vec<Self> {
         let mut later: Vec<Self> = Vec::new();
         for seen in answers(dataset, part) {
             let is_searched = |limits: &Self| (limits.min_nd..=limits.max_nd).contains(&seen);
-            if seen <= self.max_nd || later.iter().any(is_searched) {
+            if seen <= self.max_nd || later.iter().any(is_searched) || passed(part, seen + self.max_nx) > MOST_PASSED {
                 continue;
             }
             // What answers weakly at first is seen late, never early.
             later.push(Self {
-                min_nd: seen - self.max_nd.saturating_sub(self.min_nd),
+                min_nd: (seen - self.max_nd.saturating_sub(self.min_nd)).max(self.max_nd + 1),
                 max_nd: seen,
                 ..*self
             });
         }
         later
     }
+}
+
+/// Later answers are not looked for where this share of the samples would pass before a model has seen its inputs.
+const MOST_PASSED: f64 = 0.2;
+
+/// The share of a part that lies less than `samples` after the beginning of an experiment.
+fn passed(part: &Part, samples: usize) -> f64 {
+    let of = |segment: &Segment| samples.clamp(segment.start, segment.end) - segment.start;
+    let passed: usize = part.segments().iter().map(of).sum();
+    passed as f64 / part.samples().max(1) as f64
 }
 
 /// One row of the table of [`suggest_lags`].

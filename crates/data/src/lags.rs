@@ -153,6 +153,11 @@ impl InitialState {
             Self::ZeroPadded | Self::Warmup(_) | Self::History(_) => 0,
         }
     }
+
+    /// Samples at the beginning of an experiment that are known before the first one that is predicted and scored.
+    pub fn known_samples(self, lags: Lags) -> usize {
+        self.first_start(lags) + self.unscored() + 1
+    }
 }
 
 impl fmt::Display for InitialState {

@@ -68,8 +68,8 @@ impl WindowConfig {
 ///
 /// In a segment of K samples, counted from 1, windows of N samples start at k = 1, 1+n_step, … ≤ K-N. A window lies
 /// inside its segment; only its input lags, and with [`InitialState::Measured`] its output history, look back into the
-/// record before it, and never into another experiment. With `Measured` the first start in an experiment is the
-/// n_y-th sample. Segments that are too short for a window have none.
+/// record before it, and never into another experiment. With `Measured` the first start in an experiment is sample
+/// max(n_y, n_d + n_x). Segments that are too short for a window have none.
 ///
 /// ```
 /// use intervalid_data::{InitialState, Lags, ReadOptions, Split, SplitFractions, WindowConfig, Windows, load};

@@ -163,7 +163,7 @@ impl Model {
     #[getter]
     fn initial_outputs(&self) -> usize {
         let config = self.model.config();
-        config.initial.first_start(config.lags) + config.initial.unscored() + 1
+        config.initial.known_samples(config.lags)
     }
 
     /// Predicted samples at the start of a run that are led by measured outputs.

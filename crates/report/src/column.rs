@@ -59,6 +59,36 @@ impl Column {
             _ => Err("half a value at its end: values are two bytes each".to_owned()),
         }
     }
+
+    /// Whether the shorter of both is the end of the longer one, as far as their steps tell.
+    pub(crate) fn ends_like(&self, other: &Self) -> bool {
+        let (a, b) = (self.values(), other.values());
+        let common = a.len().min(b.len());
+        // Half a step each, and what is lost in computing it.
+        let largest = [self.low, self.high, other.low, other.high].map(f64::abs).into_iter();
+        let lost = 8.0 * f64::EPSILON * largest.fold(0.0, f64::max);
+        let near = 0.5 * (self.step() + other.step()) * (1.0 + 1e-6) + lost;
+        let tails = a[a.len() - common..].iter().zip(&b[b.len() - common..]);
+        tails.into_iter().all(|(a, b)| match (a.is_nan(), b.is_nan()) {
+            (false, false) => (a - b).abs() <= near,
+            (a, b) => a == b,
+        })
+    }
+
+    fn step(&self) -> f64 {
+        (self.high / 2.0 - self.low / 2.0) / f64::from(MISSING - 1) * 2.0
+    }
+
+    /// None where they cannot be read.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        let bytes = BASE64_STANDARD.decode(&self.data).unwrap_or_default();
+        let steps = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        let value = |step| match step {
+            MISSING => f64::NAN,
+            step => self.low + f64::from(step) * self.step(),
+        };
+        steps.map(value).collect()
+    }
 }
 
 /// Numbers of short series: five digits are more than a chart shows, and what is not finite is missing.
@@ -76,22 +106,11 @@ pub(crate) fn rounded(values: impl IntoIterator<Item = f64>) -> Vec<Option<f64>>
 mod tests {
     use super::*;
 
-    fn decoded(column: &Column) -> Vec<f64> {
-        let bytes = BASE64_STANDARD.decode(&column.data).expect("base64");
-        let steps = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-        steps
-            .map(|step| match step {
-                MISSING => f64::NAN,
-                step => column.low + f64::from(step) / 65534.0 * (column.high - column.low),
-            })
-            .collect()
-    }
-
     #[test]
     fn values_come_back_to_a_step() {
         let values = [-3.0, 0.1, 7.0, f64::NAN, f64::INFINITY, 2.5];
         let column = Column::new(values);
-        for (value, back) in values.into_iter().zip(decoded(&column)) {
+        for (value, back) in values.into_iter().zip(column.values()) {
             assert!(back.is_nan() != value.is_finite());
             assert!(
                 back.is_nan() || (value - back).abs() <= 10.0 / 65534.0 / 2.0 + 1e-12,
@@ -101,10 +120,28 @@ mod tests {
     }
 
     #[test]
+    fn ends_are_alike_in_other_steps() {
+        let values: Vec<f64> = (0..50)
+            .map(|k| (f64::from(k) * 0.7).sin() + 30.0 / f64::from(k + 1))
+            .collect();
+        let whole = Column::new(values.iter().copied());
+        let end = Column::new(values[9..].iter().copied());
+        assert!(whole.ends_like(&end) && end.ends_like(&whole));
+        let later = Column::new(values[9..49].iter().copied());
+        assert!(!whole.ends_like(&later));
+        let mut other = values.clone();
+        other[20] += 2e-3;
+        assert!(!whole.ends_like(&Column::new(other.iter().copied())));
+        other[20] = f64::NAN;
+        let missing = Column::new(other.iter().copied());
+        assert!(!whole.ends_like(&missing) && missing.ends_like(&Column::new(other[15..].iter().copied())));
+    }
+
+    #[test]
     fn odd_columns() {
-        assert_eq!(decoded(&Column::new([4.0, 4.0])), [4.0, 4.0]);
-        assert!(decoded(&Column::new([])).is_empty());
-        assert!(decoded(&Column::new([f64::NAN]))[0].is_nan());
+        assert_eq!(Column::new([4.0, 4.0]).values(), [4.0, 4.0]);
+        assert!(Column::new([]).values().is_empty());
+        assert!(Column::new([f64::NAN]).values()[0].is_nan());
         let wide = Column::new([-f64::MAX, f64::MAX]);
         assert_eq!(BASE64_STANDARD.decode(&wide.data).expect("base64"), [0, 0, 0xfe, 0xff]);
         assert_eq!(rounded([1.234_567, f64::NAN]), [Some(1.2346), None]);

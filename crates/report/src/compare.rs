@@ -11,6 +11,10 @@ use crate::page::{Content, Page};
 use crate::table::{Heading, MEAN, MetricRow, metric_cells, metric_headings};
 use crate::text::{CoverageVerdict, MeasuredCoverage, asked, listed};
 
+mod test_part;
+
+use test_part::{are_same_samples, diverged, first_charts, have_one_test_part};
+
 /// One fit of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
@@ -106,14 +110,14 @@ pub fn compare_page(fits: &[Comparison<'_>], command: &str) -> Result<Page> {
         }));
     }
     let mut cautions = Vec::new();
-    if fits.iter().any(|fit| fit.content.dataset != first.content.dataset) {
+    if have_one_test_part(&fits) {
+        cautions.extend(unequal);
+    } else if fits.iter().any(|fit| fit.content.dataset != first.content.dataset) {
         cautions.push("These fits are of different data sets, so their numbers are not comparable.".to_owned());
-    } else if !have_one_test_part(&fits) {
+    } else {
         cautions.push(
             "The test parts of these fits are not the same samples, so their numbers are not comparable.".to_owned(),
         );
-    } else {
-        cautions.extend(unequal);
     }
     let judges = Judges {
         same_samples: cautions.is_empty(),
@@ -193,8 +197,8 @@ struct Judges {
     same_target: bool,
 }
 
-/// That one fit is scored on clearly fewer samples of the test part than another, if one is: the start of a run, which a warm-up leaves out, is
-/// not as hard as its end.
+/// That one fit is scored on clearly fewer samples than another, if one is: the start of a run, which a warm-up leaves out, is not as hard as its
+/// end.
 fn unequal_shares(rows: &[Row]) -> Option<String> {
     let scored = rows.iter().filter(|row| row.numbers.diverged_at.is_none());
     let least = scored.clone().min_by_key(|row| row.numbers.n)?;
@@ -203,8 +207,7 @@ fn unequal_shares(rows: &[Row]) -> Option<String> {
     let missing = most_samples - fewest;
     (missing as f64 > LEFT_OUT * most_samples as f64).then(|| {
         format!(
-            "Of the same test part, {fewest} samples of {} and {most_samples} of {} are scored, so their numbers are not comparable: they \
-             start from different numbers of measured outputs.",
+            "{fewest} samples of {} are scored and {most_samples} of {}, so their numbers are not comparable.",
             least.fit, most.fit
         )
     })
@@ -331,51 +334,10 @@ fn charts(rows: &[Row]) -> Vec<Chart> {
     charts
 }
 
-/// The charts of every run of the test part, one per output.
-fn test_charts<'a>(fit: &Fit<'a>) -> Vec<Vec<&'a BandChart>> {
-    let test = fit.content.parts.iter().find(|part| part.name == "test");
-    let runs = test.map_or(&[][..], |part| &part.runs);
-    let bands = |charts: &'a [Chart]| -> Vec<&'a BandChart> {
-        let bands = charts.iter().filter_map(|chart| match chart {
-            Chart::Band(band) => Some(band),
-            _ => None,
-        });
-        bands.collect()
-    };
-    runs.iter().map(|run| bands(&run.charts)).collect()
-}
-
-/// Those of the first run.
-fn first_charts<'a>(fit: &Fit<'a>) -> Vec<&'a BandChart> {
-    test_charts(fit).into_iter().next().unwrap_or_default()
-}
-
-/// Whether two charts show the same measured samples.
-fn is_same_record(a: &BandChart, b: &BandChart) -> bool {
-    a.x == b.x && a.y_label == b.y_label && a.measured == b.measured
-}
-
-/// Whether its simulation of the test part ended early, and its charts with it.
-fn diverged(fit: &Fit<'_>) -> bool {
-    let mut test = fit.content.metrics.iter().filter(|row| row.name == "test");
-    test.any(|row| row.numbers.diverged_at.is_some())
-}
-
-/// Whether the fits show the same measured samples, but for those that diverged: they have no numbers to compare.
-fn have_one_test_part(fits: &[Fit<'_>]) -> bool {
-    let whole = fits.iter().filter(|fit| !diverged(fit));
-    let all: Vec<Vec<Vec<&BandChart>>> = whole.map(test_charts).collect();
-    let same =
-        |a: &[&BandChart], b: &[&BandChart]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_record(a, b));
-    let same_runs =
-        |a: &[Vec<&BandChart>], b: &[Vec<&BandChart>]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
-    all.windows(2).all(|pair| same_runs(&pair[0], &pair[1]))
-}
-
 /// A chart per output with all models, where there are several on the same samples.
 fn overlays(fits: &[Fit<'_>]) -> Vec<Chart> {
     let fits: Vec<Fit<'_>> = fits.iter().filter(|fit| !diverged(fit)).copied().collect();
-    if fits.len() < 2 || !have_one_test_part(&fits) {
+    if fits.len() < 2 || !are_same_samples(&fits) {
         return Vec::new();
     }
     let all: Vec<Vec<&BandChart>> = fits.iter().map(first_charts).collect();

@@ -4,6 +4,7 @@
 //! forward cut holds out the last part of every segment, as the future will be. A long record has no time for more than the cut,
 //! and is long enough for it: there the part after the cut is judged in pieces.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use intervalid_data::{
@@ -27,6 +28,8 @@ pub(crate) struct Folds<'a> {
     pub(crate) folds: Vec<Fold>,
     /// How many of them are blocks; none of a long record.
     pub(crate) blocks: usize,
+    /// Whether it begins once: all of it is one experiment, but for what is too short to be simulated.
+    is_one_run: bool,
     pub(crate) normaliser: Normaliser,
     pub(crate) scaled: Scaled<f64>,
     /// The record backwards: inputs in another order.
@@ -73,6 +76,7 @@ impl<'a> Folds<'a> {
         Ok(Self {
             dataset,
             blocks: folds.len(),
+            is_one_run: lengths(&all).len() == 1,
             folds,
             normaliser,
             backwards: backwards(&scaled, &all),
@@ -127,29 +131,11 @@ impl<'a> Folds<'a> {
 
     /// Experiments that can be left out as a whole: not so long that little is left to be fitted.
     fn left_out(&self) -> Vec<usize> {
-        let leaves_enough = |experiment: &usize| {
-            let rest = self.all.samples() - self.samples_of(*experiment);
-            rest >= self.all.samples() / LEAST_REST
-        };
-        self.experiments().into_iter().filter(leaves_enough).collect()
-    }
-
-    fn samples_of(&self, experiment: usize) -> usize {
-        let own = self
-            .all
-            .segments()
-            .iter()
-            .filter(|segment| segment.experiment == experiment);
-        own.map(|segment| segment.len()).sum()
-    }
-
-    /// Numbers of the experiments that are long enough to be simulated: what a gap near the end of a record cuts off is none.
-    fn experiments(&self) -> Vec<usize> {
-        let mut found: Vec<usize> = self.all.segments().iter().map(|segment| segment.experiment).collect();
-        found.sort_unstable();
-        found.dedup();
-        found.retain(|experiment| self.samples_of(*experiment) >= SHORTEST_BLOCK);
-        found
+        let samples = self.all.samples();
+        let enough = lengths(&self.all)
+            .into_iter()
+            .filter(|(_, own)| samples - own >= samples / LEAST_REST);
+        enough.map(|(experiment, _)| experiment).collect()
     }
 
     /// The first divisions only.
@@ -195,6 +181,7 @@ impl<'a> Folds<'a> {
             dataset: self.dataset,
             folds: vec![JUDGING.fold(&all)],
             blocks: 0,
+            is_one_run: lengths(&all).len() == 1,
             all,
             normaliser: self.normaliser.clone(),
             scaled: self.scaled.clone(),
@@ -377,7 +364,7 @@ impl<'a> Folds<'a> {
     /// the next recording will: how a model comes out of its start is part of what it is worth.
     fn first_counted(&self, run: &Segment, block: &Segment) -> usize {
         let begins = run.start == block.start && self.forward_fold().is_some();
-        match begins && self.experiments().len() == 1 {
+        match begins && self.is_one_run {
             true => block.start + HISTORY.min(block.len() / 2),
             false => block.start,
         }
@@ -416,6 +403,16 @@ impl<'a> Folds<'a> {
         let every = total.div_ceil(most.max(1)).max(1);
         windows.into_iter().skip(offset % every).step_by(every).collect()
     }
+}
+
+/// Samples of the experiments that are long enough to be simulated: what a gap near the end of a record cuts off is none.
+fn lengths(all: &Part) -> BTreeMap<usize, usize> {
+    let mut samples = BTreeMap::new();
+    for segment in all.segments() {
+        *samples.entry(segment.experiment).or_insert(0) += segment.len();
+    }
+    samples.retain(|_, samples| *samples >= SHORTEST_BLOCK);
+    samples
 }
 
 /// Runs that begin so many samples before those of a part, where the record has them.

@@ -3,14 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use intervalid_data::{ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, compare_lags};
+use intervalid_data::{
+    ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, compare_lags, free_run_windows,
+};
 use intervalid_model::DIVERGED;
 
 use crate::budget::{Budget, WORK};
 use crate::config::SearchConfig;
 use crate::doubt::{Beliefs, disagreement};
 use crate::error::{Result, SearchError};
-use crate::folds::Folds;
+use crate::folds::{Fold, Folds};
 use crate::networks::{most_samples, step_work};
 use crate::output_error::{DescentConfig, Narx, descend};
 use crate::parallel::map_parallel;
@@ -242,6 +244,25 @@ fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
     while 2 * columns(&search) + memory(&search) > samples && search.max_nd > 0 {
         search.max_nd -= 1;
     }
+    // And every division has a run to judge: in pieces of ten samples, a memory of ten has none.
+    let judges = |search: &LagSearchConfig| {
+        let largest = Lags {
+            nx: search.max_nx,
+            nd: search.max_nd,
+            ny: search.max_ny,
+        };
+        let has_run = |fold: &Fold| free_run_windows(folds.dataset, &fold.held_out, largest, search.initial).is_ok();
+        folds.folds.iter().all(has_run)
+    };
+    while !judges(&search) && search.max_nd + search.max_nx + search.max_ny > 1 {
+        match search.max_nd {
+            0 => {
+                search.max_ny = (search.max_ny - 1).max(1);
+                search.max_nx = search.max_nx.saturating_sub(1);
+            }
+            _ => search.max_nd -= 1,
+        }
+    }
     search
 }
 
@@ -390,7 +411,7 @@ pub(crate) fn mean_square(errors: Option<&[Vec<f64>]>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use intervalid_data::{LinearSystem, SplitFractions};
+    use intervalid_data::{Channel, Dataset, Experiment, LinearSystem, SplitFractions};
 
     use super::*;
     use crate::config::SearchOptions;
@@ -407,6 +428,33 @@ mod tests {
         let folds = Folds::new(&dataset, &split).expect("cuts");
         let budget = Budget::new(&SearchOptions::default());
         good_lags(&folds, &SearchConfig::default(), &budget).expect("compares")
+    }
+
+    #[test]
+    fn short_pieces_are_searched_with_short_memories() {
+        let system = LinearSystem {
+            noise_std: 0.05,
+            ..LinearSystem::default()
+        };
+        let run = |k: usize, length: usize| {
+            let record = system.generate(length, k as u64).expect("generates");
+            let one = &record.dataset().experiments()[0];
+            Experiment::new(
+                format!("{k}"),
+                vec![one.input(0).to_vec()],
+                vec![one.output(0).to_vec()],
+            )
+        };
+        let runs = std::iter::once(run(0, 200)).chain((1..7).map(|k| run(k, 11)));
+        let channels = |name| vec![Channel::new(name)];
+        let dataset = Dataset::new("pieces", channels("u"), channels("y"), None, runs.collect()).expect("a record");
+        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+        let folds = Folds::new(&dataset, &split).expect("cuts");
+        let config = SearchConfig::default();
+        let search = limits(&folds, &config);
+        assert!(search.max_ny.max(search.max_nd + search.max_nx) < 11, "{search:?}");
+        let budget = Budget::new(&SearchOptions::default());
+        assert!(!good_lags(&folds, &config, &budget).expect("compares").is_empty());
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Plan {
     #[must_use]
     pub fn needed(model: &Model) -> usize {
         let config = model.config();
-        config.initial.first_start(config.lags) + config.initial.unscored() + 1
+        config.initial.known_samples(config.lags)
     }
 
     /// Puts the past in front of `ahead`, the samples of each input.

@@ -80,13 +80,13 @@ impl RecordStamp {
         }
     }
 
-    /// The first experiment of `dataset` that was learnt from, under whatever name, be it as the beginning of a longer one.
+    /// The first experiment of `dataset` that was learnt from, under whatever name, be it longer than what was known or cut short.
     #[must_use]
     pub fn learnt_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
         first_of(dataset, |index| self.learnt_until(dataset, index).is_some())
     }
 
-    /// The first experiment of `dataset` that the record holds, in whatever part and under whatever name, be it as the beginning of a longer one.
+    /// The first experiment of `dataset` that the record holds, in whatever part and under whatever name, be it longer or cut short.
     #[must_use]
     pub fn held_of<'a>(&self, dataset: &'a Dataset) -> Option<&'a Experiment> {
         first_of(dataset, |index| self.held_until(dataset, index).is_some())

@@ -292,8 +292,7 @@ fn on_data(args: &CompareArgs, global: &GlobalArgs, output: &Output) -> Result<(
 
 /// The first sample (from 0) of a record that a free run of the model is judged by.
 fn first_scored(model: &Model) -> usize {
-    let (initial, lags) = (model.config().initial, model.config().lags);
-    initial.first_start(lags) + initial.unscored() + 1
+    model.config().initial.known_samples(model.config().lags)
 }
 
 /// Samples at the start of a run that are led by measured outputs, and not judged.

@@ -178,9 +178,10 @@ pub enum FileProblem {
     /// Cells whose commas seem to group thousands, in a file that is read with decimal commas.
     #[error(
         "{position}, column '{}': the comma of '{}' seems to group thousands, as '{}' stands in the same column: write numbers without separators \
-         between their thousands",
+         between their thousands, or '{},0' if it is a decimal one",
         display_name(column),
         display_name(found),
+        display_name(beside),
         display_name(beside)
     )]
     GroupedThousands {

@@ -68,7 +68,11 @@ impl DateText {
             return on_wall_clock(date).map(Self::Certain);
         }
         let (date, time) = match text.split_once(':') {
-            None => (text, None),
+            // `1.3.2024 10`: hours alone.
+            None => match text.split_once(' ') {
+                Some((date, hour)) if number(hour).is_some() => (date, Some(hour)),
+                _ => (text, None),
+            },
             // The hour begins behind the last blank, or behind the T that ISO 8601 has there.
             Some((before, _)) => match before.rfind([' ', 'T']) {
                 None => ("", Some(text)),
@@ -124,9 +128,10 @@ fn time_of_day(text: &str) -> Option<Time> {
         _ => return None,
     };
     let digits = if is_afternoon.is_some() { half } else { text };
+    let has_one_digit = digits.find(':').unwrap_or(digits.len()) == 1;
     let padded = format!(
         "{}{}",
-        if digits.find(':') == Some(1) { "0" } else { "" },
+        if has_one_digit { "0" } else { "" },
         digits.replacen(',', ".", 1)
     );
     let time: Time = padded.parse().ok()?;

@@ -55,7 +55,7 @@ impl Header {
     pub(super) fn add_units(&mut self, row: &[String]) {
         for (unit, cell) in self.units.iter_mut().zip(row) {
             let cell = without_brackets(cell);
-            if unit.is_none() && !cell.is_empty() && cell != "-" {
+            if unit.is_none() && !cell.is_empty() && !NO_UNIT.contains(&cell) {
                 *unit = Some(cell.to_owned());
             }
         }
@@ -68,6 +68,9 @@ impl Header {
         }
     }
 }
+
+/// What stands in a row of units where there is none.
+pub(super) const NO_UNIT: [&str; 3] = ["-", "--", "---"];
 
 /// `level` and `m` of `level [m]`; the name alone where there is nothing in front of the brackets or in them.
 #[must_use]
@@ -104,18 +107,11 @@ pub(super) fn names_day(full: &str) -> bool {
 
 /// Whether a column of this name may hold times of day.
 pub(super) fn names_clock(full: &str) -> bool {
-    [
-        "time",
-        "time of day",
-        "clock",
-        "zeit",
-        "uhrzeit",
-        "heure",
-        "temps",
-        "hora",
-        "tiempo",
-    ]
-    .contains(&split_time_unit(full).0.as_str())
+    // Its last word is a unit of time by chance.
+    if words(full) == "time of day" {
+        return true;
+    }
+    ["time", "clock", "zeit", "uhrzeit", "heure", "temps", "hora", "tiempo"].contains(&split_time_unit(full).0.as_str())
 }
 
 /// Whether a column of this name should hold dates: a number there may be a year, or a day in digits.

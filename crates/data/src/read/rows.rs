@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::error::{DataError, FileProblem, NotANumberCause};
 use crate::read::columns::{Selection, TimeChoice};
 use crate::read::date_text::DateText;
-use crate::read::header::{Header, TimeUnit, names_clock, names_day};
+use crate::read::header::{Header, NO_UNIT, TimeUnit, names_clock, names_day};
 use crate::read::options::{Decimal, MissingPolicy, Position, ReadOptions};
 use crate::read::table::{Labels, Table, check_value, push};
 use crate::read::times::{TimeCell, Times};
@@ -229,7 +229,8 @@ impl<'a> Rows<'a> {
         for ((column, commas), &index) in self.table.columns.iter_mut().zip(&mut self.commas).zip(&self.chosen) {
             let name = &self.header.full[index];
             let value = parse(cells.get(index), self.decimal, self.file, name, position)?;
-            if self.decimal == Decimal::Comma {
+            // Numbers of a spreadsheet are numbers already.
+            if self.decimal == Decimal::Comma && !matches!(cells, Cells::Sheet(_)) {
                 commas.push(cells.get(index), position);
             }
             push(
@@ -284,7 +285,7 @@ impl<'a> Rows<'a> {
         for &index in &self.chosen {
             let cell = cells.get(index);
             // Dashes beside units mean that there is none; a row of nothing else is a sample that is missing.
-            if cell.is_empty() || ["--", "---"].contains(&cell) {
+            if cell.is_empty() || (cell != "-" && NO_UNIT.contains(&cell)) {
                 continue;
             }
             let starts_a_number = cell.starts_with(|first: char| first.is_ascii_digit()) && !cell.starts_with("1/");
@@ -347,21 +348,32 @@ impl<'a> Rows<'a> {
             return Ok(());
         };
         let cell = cells.get(choice.column);
-        let found = match (cells.clock(choice.column), number(cell, self.decimal)) {
-            (Some(moment), _) => TimeCell::Date(DateText::Certain(moment)),
-            (None, Some(value)) => TimeCell::Number(value),
-            (None, None) => DateText::read(cell).map_or(TimeCell::Other, TimeCell::Date),
+        let date = || match cells.clock(choice.column) {
+            Some(moment) => Some(DateText::Certain(moment)),
+            None => DateText::read(cell),
         };
         if let Some(clock) = self.clock {
-            let on_day = match (found, cells.seconds_of_day(clock)) {
-                (TimeCell::Date(date), Some(seconds)) => TimeCell::Date(date.after(seconds)),
-                (TimeCell::Number(number), None) if number.is_nan() && cells.get(clock).is_empty() => TimeCell::Missing,
+            // A day has a time of its own in one row as in all.
+            let day = date().filter(|_| cells.is_day(choice.column));
+            let on_day = match (day, cells.seconds_of_day(clock)) {
+                (Some(day), Some(seconds)) => TimeCell::Date(day.after(seconds)),
+                (None, None) if is_nothing(cell) && is_nothing(cells.get(clock)) => TimeCell::Missing,
                 _ => TimeCell::Other,
             };
             return times.push(on_day, position, || format!("{cell} {}", cells.get(clock)));
         }
+        // Digits alone are a number here, though they could be a day.
+        let found = match (cells.clock(choice.column), number(cell, self.decimal)) {
+            (None, Some(value)) => TimeCell::Number(value),
+            _ => date().map_or(TimeCell::Other, TimeCell::Date),
+        };
         times.push(found, position, || cell.to_owned())
     }
+}
+
+/// Whether a cell is empty or says that there is nothing.
+fn is_nothing(cell: &str) -> bool {
+    cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
 /// What the commas of a column are, where they are taken for decimal ones. Those of thousands stand before three digits, and beside cells that

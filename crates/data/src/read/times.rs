@@ -64,7 +64,9 @@ fn likeliest(readings: Vec<Reading>, file: &str, found: String) -> (Option<TimeC
         .map(|reading| (reading.column.oddity(), reading))
         .collect();
     readings.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    readings.dedup_by(|(_, a), (_, b)| a.column.start == b.column.start && a.column.seconds == b.column.seconds);
+    // By their bits: times that are missing are alike too.
+    let bits = |reading: &Reading| -> Vec<u64> { reading.column.seconds.iter().map(|value| value.to_bits()).collect() };
+    readings.dedup_by(|(_, a), (_, b)| a.column.start == b.column.start && bits(a) == bits(b));
     let mut readings = readings.into_iter();
     let Some((oddity, Reading { order, column })) = readings.next() else {
         return (None, None);

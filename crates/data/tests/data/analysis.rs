@@ -218,4 +218,26 @@ fn late_answers_are_found_and_lags_are_searched_there() {
     let quick = LinearSystem::default().generate(120, 4).expect("generates");
     let whole = Part::whole(quick.dataset());
     assert_eq!(LagSearchConfig::default().later(quick.dataset(), &whole), []);
+    // So does one of runs that would be over before the first prediction.
+    let late = LinearSystem {
+        dead_time: 40,
+        noise_std: 0.05,
+        ..LinearSystem::default()
+    };
+    for (length, is_searched) in [(1000, true), (150, false)] {
+        let run = |k: usize| {
+            let record = late.generate(length, k as u64).expect("generates");
+            let one = &record.dataset().experiments()[0];
+            Experiment::new(
+                format!("{k}"),
+                vec![one.input(0).to_vec()],
+                vec![one.output(0).to_vec()],
+            )
+        };
+        let channels = |name| vec![Channel::new(name)];
+        let runs = (0..3000 / length).map(run).collect();
+        let dataset = Dataset::new("batches", channels("u"), channels("y"), None, runs).expect("a record");
+        let later = LagSearchConfig::default().later(&dataset, &Part::whole(&dataset));
+        assert_eq!(!later.is_empty(), is_searched, "{length}: {later:?}");
+    }
 }

@@ -135,6 +135,27 @@ fn dates_of_two_orders_in_one_column_are_no_times() {
 }
 
 #[test]
+fn a_day_that_is_said_in_every_order_stays_known_where_a_time_is_missing() {
+    let split = ReadOptions {
+        missing: MissingPolicy::Split,
+        ..ReadOptions::default()
+    };
+    let times = ["04/04/2024 10:00:00", "04/04/2024 10:00:30", "", "04/04/2024 10:01:30"];
+    let dataset = crate::parse("a.csv", record(&times), &split).expect("reads");
+    let start = dataset.experiments()[0].time().expect("a time").start;
+    assert_eq!(start.to_string(), "2024-04-04T10:00:00");
+    // Loggers of hourly values leave the minutes out.
+    for hours in [["01.03.2024 10", "01.03.2024 11"], ["2024/03/01 10", "2024/03/01 11"]] {
+        let (first, step, _) = clock(&record(&hours));
+        assert_eq!(
+            (first.as_str(), step),
+            ("2024-03-01T10:00:00", Some(3600.0)),
+            "{hours:?}"
+        );
+    }
+}
+
+#[test]
 fn days_and_times_in_two_columns_are_one_clock() {
     let rows = ["30.03.2024,23:59:30", "31.03.2024,00:00:00", "31.03.2024,00:00:30"];
     let of = |names: &str, swap: bool| {
@@ -153,6 +174,26 @@ fn days_and_times_in_two_columns_are_one_clock() {
             "{names}"
         );
     }
+    // Digits alone are a day where a time of day stands beside them.
+    let digits = |names, swap| {
+        of(names, swap)
+            .replace("30.03.2024", "20240330")
+            .replace("31.03.2024", "20240331")
+    };
+    for (names, swap) in [("Date,Time of day", false), ("Time,Date", true)] {
+        let (first, step, told) = clock(&digits(names, swap));
+        assert_eq!(
+            (first.as_str(), step, told.len()),
+            ("2024-03-30T23:59:30", Some(30.0), 0),
+            "{names}"
+        );
+    }
+    // Days of which one has a time of its own are none.
+    let doubled = of("Date,Time", false).replace("31.03.2024,00:00:30", "31.03.2024 00:00:30,00:00:30");
+    assert!(
+        clock(&doubled).2[0].contains("is not used as the time: line 4, '31.03.2024 00:00:30 00:00:30'"),
+        "{doubled}"
+    );
     // A row that lacks its time of day lacks its time.
     let holed = of("Date,Time", false).replace("31.03.2024,00:00:00,", "31.03.2024,,");
     let (_, step, told) = clock(&holed);
@@ -180,7 +221,7 @@ fn grouped_thousands_are_refused() {
     assert_eq!(
         read(["999", "1,710", "1,002"], &by_comma).expect_err("thousands"),
         "a.csv: line 3, column 'y': the comma of '1,710' seems to group thousands, as '999' stands in the same column: write numbers \
-         without separators between their thousands"
+         without separators between their thousands, or '999,0' if it is a decimal one"
     );
     // Decimals: of another length, below one, or without anything that is too small for a separator.
     for y in [
@@ -246,4 +287,5 @@ fn words_for_missing_samples_are_no_units() {
         (dataset.samples(), dataset.outputs()[0].unit.as_deref()),
         (2, Some("V"))
     );
+    assert_eq!(dataset.inputs()[0].unit, None, "and no unit itself");
 }

@@ -69,9 +69,9 @@ class RunEvent:
     status: str
     #: Why it failed.
     reason: str | None
-    #: Root mean squared error of the test part.
+    #: Root mean squared error of the test part; ``None`` with several outputs, which have no common unit.
     rmse: float | None
-    #: Share of the test part inside the band.
+    #: Share of the test part inside the band, of the worst output.
     picp: float | None
     #: Training time.
     train_seconds: float | None
@@ -249,7 +249,10 @@ def merge(out: Folder, shards: Iterable[Folder]) -> dict[str, Any]:
 
 
 def runs(out: Folder, *, as_frame: bool = False) -> Any:
-    """All recorded runs with their metrics of the test part: a list of dicts, or a pandas data frame."""
+    """All recorded runs with their metrics of the test part: a list of dicts, or a pandas data frame.
+
+    With several outputs the metrics are means over them; ``rmse`` and ``interval_score`` have a meaning only where all have one unit.
+    """
     rows = []
     for record in study_runs(os.fspath(out)):
         test = record.get("test", {}).get("all", {})

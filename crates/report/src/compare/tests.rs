@@ -1,3 +1,5 @@
+use crate::column::Column;
+
 use super::*;
 
 fn compared(first: &Page, second: &Page) -> CompareContent {
@@ -87,6 +89,12 @@ fn models_are_laid_over_one_another_where_their_samples_are_the_same() {
     );
 }
 
+fn column(data: &serde_json::Value) -> Vec<f64> {
+    serde_json::from_value::<Column>(data.clone())
+        .expect("a column")
+        .values()
+}
+
 /// The old page with changes to its data.
 fn changed(change: impl Fn(&mut serde_json::Value)) -> Page {
     let old = include_str!("../../tests/fixtures/fit-0.1.0.json");
@@ -125,10 +133,7 @@ fn clearly_different_shares_of_one_test_part_do_not_compare() {
     let different = compared(&scored(1000), &scored(940));
     assert_eq!(
         different.cautions,
-        [
-            "Of the same test part, 940 samples of two and 1000 of one are scored, so their numbers are not comparable: they start from \
-             different numbers of measured outputs."
-        ]
+        ["940 samples of two are scored and 1000 of one, so their numbers are not comparable."]
     );
     assert!(
         different.lead[0].contains("none of them is called the best"),
@@ -141,6 +146,46 @@ fn clearly_different_shares_of_one_test_part_do_not_compare() {
         alike.lead[0].contains("has the lowest interval score"),
         "{:?}",
         alike.lead
+    );
+}
+
+#[test]
+fn runs_that_begin_apart_and_end_together_are_compared() {
+    let later = |samples: usize| {
+        of_level(|data| {
+            let chart = &mut data["parts"][0]["runs"][0]["charts"][0];
+            let start = chart["x"]["start"].as_f64().expect("a number");
+            chart["x"]["start"] = (start + samples as f64).into();
+            chart["outside"] = serde_json::json!([]);
+            chart["online"] = serde_json::json!([]);
+            for name in ["measured", "prediction", "lower", "upper"] {
+                let values = column(&chart[name]);
+                chart[name] = serde_json::to_value(Column::new(values[samples..].iter().copied())).expect("JSON");
+            }
+        })
+    };
+    // A warm-up is part of a chart and of no score.
+    let found = compared(&later(0), &later(25));
+    assert_eq!((found.cautions.len(), found.overlays.len()), (0, 0));
+    assert!(
+        found.lead[0].contains("has the lowest interval score"),
+        "{:?}",
+        found.lead
+    );
+    // Models of different recordings on the same test.
+    let elsewhere = of_level(|data| data["dataset"] = "tuesday".into());
+    assert_eq!(compared(&later(25), &elsewhere).cautions.len(), 0);
+    let without_charts = |name: &str| {
+        of_level(|data| {
+            data["dataset"] = name.into();
+            data["parts"] = serde_json::json!([]);
+        })
+    };
+    let found = compared(&without_charts("monday"), &without_charts("tuesday"));
+    assert!(
+        found.cautions[0].contains("different data sets"),
+        "{:?}",
+        found.cautions
     );
 }
 
