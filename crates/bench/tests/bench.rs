@@ -243,7 +243,7 @@ fn drives_have_two_records_and_two_tests() {
     );
     // Twelve samples pass before a model has seen all of its inputs.
     request.settings.initial = Some(InitialState::Measured);
-    request.settings.lags = Some(Lags { nx: 6, nd: 6, ny: 3 });
+    request.settings.lags = Some(Lags { nx: 6, nd: 6, ny: 3 }.into());
     let refused = request.fit(&protocol).expect_err("twelve samples").to_string();
     assert!(
         refused.contains("first 10 measured outputs of a test, not from 12"),

@@ -374,6 +374,13 @@ fn an_update_is_kept_if_it_is_no_worse() {
         text.contains("exit code: 2") && text.contains("there is a model.safetensors in it"),
         "{text}"
     );
+    // Nor does it replace a page alone.
+    folder.write("pages/comparison.html", "of somebody else");
+    let text = folder.transcript(&["update", "fit", "changed.csv", "--with", "train.csv", "--out", "pages"]);
+    assert!(
+        text.contains("exit code: 2") && text.contains("there is a comparison.html in it"),
+        "{text}"
+    );
     // New data that end otherwise than they began: what was learnt from their start is wrong at their end.
     let turned = |k: usize, y: f64| if k < 1020 { 3.0 - y } else { y };
     folder.write("turned.csv", later(600..1200, turned));
