@@ -220,6 +220,12 @@ impl<'a> Folds<'a> {
         if fold < self.blocks && self.blocks > 2 {
             return self.folds[(fold + 1) % self.blocks].held_out.clone();
         }
+        let longest = rest.segments().iter().map(|segment| segment.len()).max().unwrap_or(0);
+        if longest / 4 < SHORTEST_BLOCK / 2 {
+            // A few samples of each experiment are no simulations; the last ones as a whole are.
+            let samples = rest.samples();
+            return held_out(rest, samples - samples / 4..samples).held_out;
+        }
         let last = |segment: &Segment| Segment {
             start: segment.end - segment.len() / 4,
             ..*segment
@@ -405,13 +411,15 @@ impl<'a> Folds<'a> {
     }
 }
 
-/// Samples of the experiments that are long enough to be simulated: what a gap near the end of a record cuts off is none.
+/// Samples of the experiments that are long enough to be simulated: what a gap near the end of a record cuts off is none. Where all are short, all are.
 fn lengths(all: &Part) -> BTreeMap<usize, usize> {
     let mut samples = BTreeMap::new();
     for segment in all.segments() {
         *samples.entry(segment.experiment).or_insert(0) += segment.len();
     }
-    samples.retain(|_, samples| *samples >= SHORTEST_BLOCK);
+    if samples.values().any(|samples| *samples >= SHORTEST_BLOCK) {
+        samples.retain(|_, samples| *samples >= SHORTEST_BLOCK);
+    }
     samples
 }
 

@@ -172,6 +172,8 @@ fn experiments_are_left_out_where_enough_remains() {
     assert_eq!(left_out(&[2000, 40]), [1]);
     // What a gap near an end cuts off is no simulation.
     assert_eq!(left_out(&[4, 1400, 6]), Vec::<usize>::new());
+    // Where all are short, all are left out in turn.
+    assert_eq!(left_out(&[15; 8]).len(), 8);
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! How simulations start: candidates are judged, bands sized and promises made from the starts that users will have.
 
-use intervalid_data::{Channel, Dataset, Experiment, InitialState, LinearSystem, Part, Segment, Split, SplitFractions};
-use intervalid_model::{Metrics, Model, ModelError, ModelKind, evaluate};
-use intervalid_search::{SearchConfig, SearchError, SearchOptions, search};
+use intervalid_data::{
+    Channel, Dataset, Experiment, InitialState, Lags, LinearSystem, Part, Segment, Split, SplitFractions,
+};
+use intervalid_model::{
+    Control, CoverageTarget, FitConfig, FitOptions, Metrics, Model, ModelError, ModelKind, Strategy, evaluate,
+};
+use intervalid_search::{SearchConfig, SearchError, SearchOptions, calibrate_on_blocks, search};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -216,4 +220,32 @@ fn a_dead_time_does_not_begin_with_guesses() {
     assert_eq!(bands[0].first, DEAD_TIME, "the first sample that sees an input");
     let rmse = metrics(&model, &next, &Part::whole(&next)).rmse.expect("a number");
     assert!(rmse < 1e-6, "{rmse}");
+}
+
+#[test]
+fn a_record_of_short_pieces_calibrates_a_band() {
+    let plant = LinearSystem {
+        noise_std: 0.05,
+        ..LinearSystem::default()
+    };
+    let record = plant.generate(1900, 7).expect("generates");
+    let one = &record.dataset().experiments()[0];
+    let piece = |k: usize| {
+        let range = 19 * k..19 * (k + 1);
+        let [u, y] = [one.input(0), one.output(0)].map(|column| vec![column[range.clone()].to_vec()]);
+        Experiment::new(format!("{k}"), u, y)
+    };
+    let channels = |name| vec![Channel::new(name)];
+    let pieces = (0..100).map(piece).collect();
+    let dataset = Dataset::new("pieces", channels("u"), channels("y"), None, pieces).expect("a record");
+    let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+    let config = FitConfig::paper("", ModelKind::Arx, Strategy::Cascade).with(|config| {
+        (config.lags, config.lag_search) = (Lags { nx: 1, nd: 1, ny: 2 }, false);
+        config.initial = InitialState::Measured;
+    });
+    let (model, _) = Model::fit(&dataset, &split, &config, FitOptions::default()).expect("fits");
+    let target = CoverageTarget::of_each(config.coverage);
+    let calibrated = calibrate_on_blocks(&dataset, &split, model, target, 1, Control::default()).expect("calibrates");
+    let picp = metrics(&calibrated, &dataset, &split.test).picp.expect("a share");
+    assert!((0.85..0.99).contains(&picp), "{picp}");
 }
