@@ -389,10 +389,13 @@ fn option_hint(option: &str) -> Option<String> {
     if option == "learning_rate" {
         return Some("set it with --lr, or in the file of --config".to_owned());
     }
-    let command = Cli::command();
-    let fit = command.find_subcommand("fit")?;
-    let has_flag = fit.get_arguments().any(|argument| argument.get_long() == Some(option));
-    (!has_flag).then(|| format!("set `{option}` in the file of --config"))
+    // A flag of this or another command says what it is.
+    let flag = option.replace('_', "-");
+    let mut command = Cli::command();
+    command.build();
+    let mut all = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    let is_flag = all.any(|argument| argument.get_long() == Some(flag.as_str()));
+    (!is_flag).then(|| format!("set `{option}` in the file of --config"))
 }
 
 /// Where the keys of a study are explained.

@@ -20,6 +20,7 @@ mod write;
 use std::ffi::OsString;
 
 use clap::Parser;
+use intervalid_data::display_name;
 use intervalid_interval::SimdLevel;
 
 use args::Cli;
@@ -34,7 +35,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::report_large_files();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let typed = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let typed = std::iter::once("intervalid".to_owned()).chain(typed).collect();
+    let typed: Vec<String> = std::iter::once("intervalid".to_owned()).chain(typed).collect();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(mut cli) => {
             cli.global.typed = typed;
@@ -42,8 +43,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
         // Help and version are such errors, too. Where nobody reads them there is nobody to tell.
         Err(error) => {
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            // The message repeats what was typed, or what a shell made of the name of a file.
+            let escaped = typed.iter().map(|word| display_name(word).into_owned());
+            let shown = Cli::try_parse_from(escaped).err().unwrap_or(error);
+            let _ = shown.print();
+            return u8::try_from(shown.exit_code()).unwrap_or(2);
         }
     };
     let output = Output::new(&cli.global);

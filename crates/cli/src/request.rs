@@ -34,7 +34,7 @@ pub(crate) fn record(args: &DataArgs, global: &GlobalArgs) -> RecordRequest {
     let options = ReadOptions {
         inputs: columns(&asked.input),
         outputs: columns(&asked.output),
-        experiment: asked.experiment.clone(),
+        experiment: asked.experiment.clone().filter(|column| !column.is_empty()),
         time: asked.time.clone(),
         resample: asked.resample,
         sample_time: asked.sample_time,

@@ -33,6 +33,7 @@ pub struct Dataset {
     warnings: Vec<Warning>,
     preparation: Preparation,
     unsettled: usize,
+    experiment_column: Option<String>,
 }
 
 impl Dataset {
@@ -78,6 +79,7 @@ impl Dataset {
             warnings: Vec::new(),
             preparation: Preparation::default(),
             unsettled: 0,
+            experiment_column: None,
         })
     }
 
@@ -137,15 +139,29 @@ impl Dataset {
         Self { unsettled, ..self }
     }
 
+    /// The column of the recordings that told experiments apart, if one did.
+    #[must_use]
+    pub fn experiment_column(&self) -> Option<&str> {
+        self.experiment_column.as_deref()
+    }
+
+    pub(crate) fn with_experiment_column(self, experiment_column: Option<String>) -> Self {
+        Self {
+            experiment_column,
+            ..self
+        }
+    }
+
     /// The same channels with other experiments.
     pub(crate) fn with_experiments(
         self,
         sample_time: Option<f64>,
         experiments: Vec<Experiment>,
     ) -> Result<Self, DataError> {
-        let preparation = self.preparation;
+        let (preparation, column) = (self.preparation, self.experiment_column);
         let other = Self::new(self.name, self.inputs, self.outputs, sample_time, experiments)?;
-        Ok(other.with_warnings(self.warnings).with_preparation(preparation))
+        let other = other.with_warnings(self.warnings).with_preparation(preparation);
+        Ok(other.with_experiment_column(column))
     }
 
     /// The same record without [unsettled](Self::unsettled) samples; none where nothing else is there.

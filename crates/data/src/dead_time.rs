@@ -1,11 +1,9 @@
 //! Dead time from the cross-correlation of a prewhitened input with the output.
 
-use std::collections::HashSet;
-
 use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::experiment::Experiment;
-use crate::levinson::levinson_durbin;
+use crate::levinson::{levinson_durbin, semipartial};
 use crate::normal;
 use crate::split::Part;
 
@@ -46,7 +44,7 @@ pub struct DeadTime {
     /// The first significant delay in samples: the n_d for which u(k-n_d) is the newest input that acts on y(k).
     /// `None` where no delay is significant.
     pub delay: Option<usize>,
-    /// Correlation at delays 0, 1, …, `max_delay`.
+    /// Correlation at delays 0, 1, …, `max_delay`: of what no other of these delays explains where that is significant at some delay, or else as it is.
     pub correlation: Vec<f64>,
     /// Correlations beyond ±`bound` are significant.
     pub bound: f64,
@@ -55,12 +53,14 @@ pub struct DeadTime {
 /// Estimates the dead time of every input-output pair on `part`.
 ///
 /// **Method.** Both signals, less their means per segment, pass the AR filter that whitens the input; this leaves the
-/// relation between them as it is, but keeps an autocorrelated input from smearing one delay over its neighbours. The
-/// estimate is the first delay τ ≥ 0 at which the correlation r(τ) of α(k-τ) and β(k) is significant. For white α,
-/// unrelated signals have r(τ) ~ N(0, 1/n), so the bound is z/√n, with z from `false_alarm` shared by all delays.
+/// relation between them as it is, but keeps an autocorrelated input from smearing one delay over its neighbours. An input that holds each level for
+/// a while cannot be whitened so: it is like itself a level later, and an answer would be seen a level too early. Each delay therefore counts
+/// with what the other delays do not explain (a semipartial correlation), which for a white input is the correlation itself. The estimate is the first
+/// delay τ ≥ 0 at which this r(τ) of α(k-τ) and β(k) is significant; where there is none, as in much noise, the first one at which the correlation itself
+/// is. For unrelated signals r(τ) ~ N(0, 1/n), so the bound is z/√n, with z from `false_alarm` shared by all delays.
 ///
 /// **Assumptions.** No feedback from output to input; a response whose first samples are weaker than the noise is seen
-/// late. For an exactly periodic or band-limited input the filter can only whiten so far: look at `correlation`.
+/// late; an answer later than `max_delay` may be seen early if the input holds its levels.
 ///
 /// **Reference.** G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 4th ed., Wiley 2008, section 12.1
 /// (doi:10.1002/9781118619193).
@@ -68,13 +68,19 @@ pub struct DeadTime {
 /// # Errors
 /// If a setting is out of range or no segment is longer than the largest delay plus the filter order.
 pub fn estimate_dead_time(dataset: &Dataset, part: &Part, config: &DeadTimeConfig) -> Result<Vec<DeadTime>, DataError> {
+    let found = estimates(dataset, part, config)?;
+    Ok(found.into_iter().map(|(pair, _)| pair).collect())
+}
+
+/// The same with the correlations as they are, each with what others explain too.
+fn estimates(dataset: &Dataset, part: &Part, config: &DeadTimeConfig) -> Result<Vec<(DeadTime, Vec<f64>)>, DataError> {
     part.check(dataset)?;
     if !(config.false_alarm > 0.0 && config.false_alarm < 1.0) {
         return Err(DataError::FalseAlarm {
             found: config.false_alarm,
         });
     }
-    let found = part.segments().iter().map(|segment| segment.len()).max().unwrap_or(0);
+    let found = longest(part);
     // Twice the lags, so that every delay is an average over at least as many samples as there are delays.
     let needed = config
         .max_delay
@@ -93,77 +99,70 @@ pub fn estimate_dead_time(dataset: &Dataset, part: &Part, config: &DeadTimeConfi
         let signals = centred(dataset, part, |experiment| experiment.input(input));
         let filter = whitening_filter(&signals, config.whitening_order);
         let whitened: Vec<Vec<f64>> = signals.iter().map(|signal| apply(&filter, signal)).collect();
+        let own = cross_correlation(&whitened, &whitened, config.max_delay);
         for output in 0..dataset.outputs().len() {
             let responses: Vec<Vec<f64>> = centred(dataset, part, |experiment| experiment.output(output))
                 .iter()
                 .map(|signal| apply(&filter, signal))
                 .collect();
             let samples: usize = responses.iter().map(Vec::len).sum();
-            let correlation = cross_correlation(&whitened, &responses, config.max_delay);
+            let plain = cross_correlation(&whitened, &responses, config.max_delay);
+            let alone = semipartial(&own, &plain);
             // Two sides, `max_delay + 1` delays (Bonferroni).
             let tail = config.false_alarm / (2.0 * (config.max_delay + 1) as f64);
             let bound = normal::quantile(1.0 - tail) / (samples as f64).sqrt();
-            let delay = correlation.iter().position(|r| r.abs() > bound);
-            estimates.push(DeadTime {
+            let first = |correlation: &[f64]| correlation.iter().position(|r| r.abs() > bound);
+            let (delay, correlation) = match first(&alone) {
+                Some(delay) => (Some(delay), alone),
+                None => (first(&plain), plain.clone()),
+            };
+            let pair = DeadTime {
                 input,
                 output,
                 delay,
                 correlation,
                 bound,
-            });
+            };
+            estimates.push((pair, plain));
         }
     }
     Ok(estimates)
 }
 
-/// Delays that are looked at where an input has no answer within those of [`DeadTimeConfig::default`].
+/// Delays that are looked at in records that are long enough.
 const FURTHER: usize = 100;
 
-/// The dead times of a record: those within the usual delays, and of inputs that no output answers by then the later ones, as far as the record
-/// is long enough.
+/// The dead times of a record: up to 100 samples, as far as its longest stretch is long enough.
 ///
 /// # Errors
 /// As [`estimate_dead_time`] with its default settings.
 pub fn find_dead_times(dataset: &Dataset, part: &Part) -> Result<Vec<DeadTime>, DataError> {
-    let mut found = estimate_dead_time(dataset, part, &DeadTimeConfig::default())?;
-    let answered: HashSet<usize> = found
-        .iter()
-        .filter(|pair| pair.delay.is_some())
-        .map(|pair| pair.input)
-        .collect();
-    if answered.len() == dataset.inputs().len() {
-        return Ok(found);
-    }
-    let further = DeadTimeConfig {
-        max_delay: FURTHER,
-        ..DeadTimeConfig::default()
-    };
-    // A record too short for them keeps what was found.
-    for (pair, later) in found
-        .iter_mut()
-        .zip(estimate_dead_time(dataset, part, &further).unwrap_or_default())
-    {
-        if !answered.contains(&pair.input) {
-            *pair = later;
-        }
-    }
-    Ok(found)
+    estimate_dead_time(dataset, part, &furthest(part))
 }
 
-/// Delays at which an input may begin to act: the least dead time of all pairs that have one, and the delay of the strongest answer. Inputs that hold
-/// each level for a while are hardly whitened, and what looks like a first answer may be none. An input that nothing answers, such as one that hardly
-/// moves, says nothing of the others.
+/// The default settings with as many delays as a record has room for, [`FURTHER`] at most: of fewer, those of later answers are seen early where an
+/// input holds its levels.
+fn furthest(part: &Part) -> DeadTimeConfig {
+    let usual = DeadTimeConfig::default();
+    let room = (longest(part) / 2).saturating_sub(usual.whitening_order + 1);
+    DeadTimeConfig {
+        max_delay: room.clamp(usual.max_delay, FURTHER),
+        ..usual
+    }
+}
+
+fn longest(part: &Part) -> usize {
+    part.segments().iter().map(|segment| segment.len()).max().unwrap_or(0)
+}
+
+/// Delays at which an input may begin to act: the least dead time of all pairs that have one, and the delay of the strongest correlation, which shows
+/// in noise that hides what it alone explains. An input that nothing answers, such as one that hardly moves, says nothing of the others.
 pub(crate) fn answers(dataset: &Dataset, part: &Part) -> Vec<usize> {
-    let pairs = find_dead_times(dataset, part).unwrap_or_default();
-    let least = pairs.iter().filter_map(|pair| pair.delay).min();
-    let further = DeadTimeConfig {
-        max_delay: FURTHER,
-        ..DeadTimeConfig::default()
-    };
-    let pairs = estimate_dead_time(dataset, part, &further).unwrap_or_default();
-    let strengths = pairs
+    let found = estimates(dataset, part, &furthest(part)).unwrap_or_default();
+    let least = found.iter().filter_map(|(pair, _)| pair.delay).min();
+    let strengths = found
         .iter()
-        .flat_map(|pair| pair.correlation.iter().map(|r| r.abs() / pair.bound).enumerate());
+        .flat_map(|(pair, plain)| plain.iter().map(|r| r.abs() / pair.bound).enumerate());
     let strongest = strengths
         .filter(|(_, strength)| *strength > 1.0)
         .max_by(|a, b| a.1.total_cmp(&b.1));

@@ -185,6 +185,7 @@ impl Recipe {
                 inputs,
                 outputs,
                 sample_time: Some(0.1),
+                experiment: None,
                 normaliser: Normaliser {
                     inputs: scales(self.inputs),
                     outputs: scales(self.outputs),

@@ -21,6 +21,8 @@ pub struct ModelInterface {
     pub outputs: Vec<Channel>,
     /// Seconds between samples, if known.
     pub sample_time: Option<f64>,
+    /// The column that told the experiments of its record apart, if one did.
+    pub experiment: Option<String>,
     /// Mean and standard deviation of each channel in the training part.
     pub normaliser: Normaliser,
     /// Scaling of the band found on held-out blocks, if it was calibrated.
@@ -53,6 +55,7 @@ impl ModelInterface {
             inputs: dataset.inputs().to_vec(),
             outputs: dataset.outputs().to_vec(),
             sample_time: dataset.sample_time(),
+            experiment: dataset.experiment_column().map(str::to_owned),
             normaliser,
             calibration: None,
             region: None,

@@ -73,7 +73,7 @@ pub use model::Model;
 pub use network::{Architecture, Block, Head, LayerId, Layout, MapId, NetworkKind, Role};
 pub use simulate::certified::CertifiedBand;
 pub use simulate::free_run::simulate_crisp;
-pub use simulate::range::SAMPLE_LIMIT;
+pub use simulate::range::{FarInput, SAMPLE_LIMIT};
 pub use simulate::recursion::RecursionMode;
 pub use simulate::stepwise::{History, HistoryNeeds, Prediction, Simulator, SimulatorState};
 pub use train::loss::{QuantileLevel, RqrW};

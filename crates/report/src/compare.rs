@@ -233,9 +233,24 @@ fn verdict(rows: &[Row], judges: Judges) -> String {
         (false, false) => ("the lowest RMSE", |metrics| metrics.rmse),
     };
     let costs = judged.filter_map(|row| cost(&row.numbers).map(|cost| (row, cost)));
-    let Some((best, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+    let costs: Vec<(&Row, f64)> = costs.collect();
+    let Some(&(best, least)) = costs.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
         return "None of the simulations has metrics to compare.".to_owned();
     };
+    let name = |row: &Row| format!("{} ({})", row.model, row.fit);
+    let equals: Vec<&Row> = costs
+        .iter()
+        .filter(|(_, cost)| cost.total_cmp(&least).is_eq())
+        .map(|(row, _)| *row)
+        .collect();
+    if equals.len() > 1 {
+        let names: Vec<String> = equals.into_iter().map(name).collect();
+        let found = format!(
+            "On the test part {} have {measure}",
+            listed(names.iter().map(String::as_str))
+        );
+        return format!("{}.", found.trim_end_matches(','));
+    }
     // Where each output has a target of its own, pages of early versions judged their mean.
     let own = rows.iter().filter(|row| row.fit == best.fit && row.model == best.model);
     let own: Vec<&Row> = own.filter(|row| output != MEAN || row.output != MEAN).collect();
@@ -250,7 +265,7 @@ fn verdict(rows: &[Row], judges: Judges) -> String {
         // Without a share of samples inside there is nothing to say.
         (None, _) => String::new(),
     };
-    let found = format!("On the test part {} ({}) has {measure}{kept}", best.model, best.fit);
+    let found = format!("On the test part {} has {measure}{kept}", name(best));
     format!("{}.", found.trim_end_matches(','))
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use intervalid_data::{
-    ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Split, compare_lags, free_run_windows,
+    ArxModel, DataError, LagCandidate, LagSearchConfig, Lags, Part, Segment, Split, compare_lags, free_run_windows,
 };
 use intervalid_model::DIVERGED;
 
@@ -221,7 +221,6 @@ fn mean_table(folds: &Folds<'_>, search: &LagSearchConfig, budget: &Budget<'_>) 
 /// As many lags as the shortest training set and patience allow.
 fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
     let (inputs, outputs) = (folds.dataset.inputs().len(), folds.dataset.outputs().len());
-    let samples = folds.folds.iter().map(|fold| fold.rest.samples()).min().unwrap_or(0);
     let mut search = LagSearchConfig {
         initial: config.initial(),
         ..LagSearchConfig::default()
@@ -233,15 +232,21 @@ fn limits(folds: &Folds<'_>, config: &SearchConfig) -> LagSearchConfig {
         search.max_nx = search.max_nx.saturating_sub(1);
         search.max_nd = search.max_nd.saturating_sub(1);
     }
+    // What experiments have before a model has seen its inputs teaches nothing.
+    let known = |search: &LagSearchConfig| {
+        let memory = search.max_ny.max(taps(search));
+        let of = |segment: &Segment| segment.end.saturating_sub(segment.start.max(memory));
+        let of_fold = |fold: &Fold| fold.rest.segments().iter().map(of).sum::<usize>();
+        folds.folds.iter().map(of_fold).min().unwrap_or(0)
+    };
     // Four samples for each coefficient at the least, or the search fits noise. A dead time costs none.
-    let memory = |search: &LagSearchConfig| search.max_ny.max(taps(search));
     let coefficients = |search: &LagSearchConfig| search.max_ny * outputs + (search.max_nx + 1) * inputs;
-    while 4 * coefficients(&search) + memory(&search) > samples && search.max_ny + search.max_nx > 1 {
+    while 4 * coefficients(&search) > known(&search) && search.max_ny + search.max_nx > 1 {
         search.max_ny = (search.max_ny - 1).max(1);
         search.max_nx = search.max_nx.saturating_sub(1);
     }
     // All are solved from one table, which needs more samples than it has columns.
-    while 2 * columns(&search) + memory(&search) > samples && search.max_nd > 0 {
+    while 2 * columns(&search) > known(&search) && search.max_nd > 0 {
         search.max_nd -= 1;
     }
     // And every division has a run to judge: in pieces of ten samples, a memory of ten has none.
@@ -445,16 +450,19 @@ mod tests {
                 vec![one.output(0).to_vec()],
             )
         };
-        let runs = std::iter::once(run(0, 200)).chain((1..7).map(|k| run(k, 11)));
+        let one_long = std::iter::once(run(0, 200)).chain((1..7).map(|k| run(k, 11)));
+        let all_short = (0..40).map(|k| run(k, 25));
         let channels = |name| vec![Channel::new(name)];
-        let dataset = Dataset::new("pieces", channels("u"), channels("y"), None, runs.collect()).expect("a record");
-        let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
-        let folds = Folds::new(&dataset, &split).expect("cuts");
-        let config = SearchConfig::default();
-        let search = limits(&folds, &config);
-        assert!(search.max_ny.max(search.max_nd + search.max_nx) < 11, "{search:?}");
-        let budget = Budget::new(&SearchOptions::default());
-        assert!(!good_lags(&folds, &config, &budget).expect("compares").is_empty());
+        for runs in [one_long.collect(), all_short.collect()] {
+            let dataset = Dataset::new("pieces", channels("u"), channels("y"), None, runs).expect("a record");
+            let split = Split::new(&dataset, SplitFractions::default()).expect("splits");
+            let folds = Folds::new(&dataset, &split).expect("cuts");
+            let config = SearchConfig::default();
+            let search = limits(&folds, &config);
+            assert!(search.max_ny.max(search.max_nd + search.max_nx) < 11, "{search:?}");
+            let budget = Budget::new(&SearchOptions::default());
+            assert!(!good_lags(&folds, &config, &budget).expect("compares").is_empty());
+        }
     }
 
     #[test]

@@ -114,7 +114,8 @@ fn dead_times(folds: &Folds<'_>, config: &SearchConfig, linear: &[LinearCandidat
         .filter(|candidate| candidate.score.total() <= (1.0 + GOOD_LAGS) * linear[0].score.total());
     let of_lags = good.map(|candidate| candidate.lags.nd).min().unwrap_or(0);
     let pairs = find_dead_times(folds.dataset, &folds.all).unwrap_or_default();
-    let seen = pairs.iter().filter_map(|pair| pair.delay).min().unwrap_or(0);
+    // Where no answer stands out, none speaks against the lags.
+    let seen = pairs.iter().filter_map(|pair| pair.delay).min().unwrap_or(of_lags);
     match of_lags.min(seen) {
         0 => vec![0],
         dead_time => vec![0, dead_time],

@@ -103,6 +103,14 @@ impl RecordRequest {
         self
     }
 
+    /// The same request, with experiments told apart by this column in files that have it.
+    #[must_use]
+    pub fn with_experiments_by(mut self, column: String) -> Self {
+        self.options.experiment = Some(column);
+        self.options.experiment_may_lack = true;
+        self
+    }
+
     /// The same request, of text files that may still be written: without a last line that has no end.
     #[must_use]
     pub fn with_whole_lines(mut self) -> Self {

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment, Moment, Preparation, position_of};
+use intervalid_data::{Channel, Dataset, Experiment, Moment, Part, Preparation, position_of};
 use intervalid_model::{Model, ModelKind};
 use intervalid_report::folder::{Extras, Planned, predictions_csv};
 use intervalid_workflow::{Past, Plan, PlanLabel};
 use serde::Serialize;
 
 use super::levels::{LevelBounds, Levels};
-use super::load::{columns, diverged_at, of_model, warn_of_extrapolation, warn_of_trend};
+use super::load::{columns, diverged_at, of_model, warn_of_extrapolation, warn_of_far_input, warn_of_trend};
 use super::predict::diverged;
 use super::seen::{WHOLE, warn_of_split};
 use crate::args::{DataArgs, DataOptions, GlobalArgs, PredictArgs};
@@ -70,6 +70,7 @@ pub(super) fn run(
     let bands = model.simulate(&plan.dataset, &plan.part)?;
     let extrapolated = model.extrapolated(&plan.dataset, &bands)?;
     warn_of_extrapolation(&read, extrapolated.as_deref(), output);
+    warn_of_far_input(model, &plan.dataset, &Part::whole(&plan.dataset), output);
     let [band] = bands.as_slice() else {
         return Err(Failure::input(anyhow!(
             "{}: too short to be simulated: expected at least 2 samples",

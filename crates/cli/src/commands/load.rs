@@ -14,7 +14,7 @@ use super::fit::ConfigFile;
 use super::seen::{ONE_PART, WHOLE, warn_of_learnt_test, warn_of_part, warn_of_split};
 use crate::args::{BandName, DataArgs, DataOptions, GlobalArgs, PartName, column_names};
 use crate::error::Failure;
-use crate::format::{count, percent};
+use crate::format::{count, percent, significant};
 use crate::output::Output;
 use crate::request::{record, threads};
 use crate::summary::MUCH_EXTRAPOLATED;
@@ -142,6 +142,7 @@ pub(super) fn recordings(
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
     let part = Part::whole(&dataset);
+    warn_of_far_input(model, &dataset, &part, output);
     Ok((dataset, part))
 }
 
@@ -151,7 +152,11 @@ pub(super) fn of_model(model: &Model, data: &mut DataArgs, global: &GlobalArgs) 
     let DataOptions { input, output, .. } = &mut data.options;
     *input = Some(columns("--input", &interface.inputs, input.as_deref())?);
     *output = Some(columns("--output", &interface.outputs, output.as_deref())?);
-    Ok(record(data, global).with_preparation(interface.preparation.clone()))
+    let request = record(data, global).with_preparation(interface.preparation.clone());
+    Ok(match (&data.options.experiment, &interface.experiment) {
+        (None, Some(column)) => request.with_experiments_by(column.clone()),
+        _ => request,
+    })
 }
 
 /// The columns for these channels of a model, in their order. Channels that are asked for by their own names may come in any order; a column of
@@ -242,6 +247,21 @@ pub(super) fn warn_of_extrapolation(dataset: &Dataset, extrapolated: Option<&[Ve
     }
 }
 
+/// Says where an input lies so far outside of the training data that it is hardly one.
+pub(super) fn warn_of_far_input(model: &Model, dataset: &Dataset, part: &Part, output: &Output) {
+    if let Some(far) = model.far_input(dataset, part) {
+        let (least, most) = (significant(far.known.0, 4), significant(far.known.1, 4));
+        output.warning(format_args!(
+            "{}: '{}' is {} at sample {}, where the training data lie between {least} and {most}: a mark for a missing sample, or another unit? The model \
+             answers it like any other value",
+            far.experiment,
+            far.channel,
+            far.value,
+            far.sample + 1,
+        ));
+    }
+}
+
 /// Simulates the part of the data that was asked for, freely or so many samples ahead. Columns are those of the model unless the user names others.
 pub(super) fn simulate(
     (path, model): (&Path, &Model),
@@ -255,6 +275,7 @@ pub(super) fn simulate(
     }
     let simulation = simulate_settled((path, model), data, (part, horizon, false), global, output)?;
     warn_of_extrapolation(&simulation.dataset, simulation.extrapolated.as_deref(), output);
+    warn_of_far_input(model, &simulation.dataset, &simulation.part, output);
     Ok(simulation)
 }
 

@@ -368,3 +368,94 @@ fn a_state_without_an_online_band_is_refused() {
         assert!(status == 2 && !folder.path().join("s").exists(), "{more:?}: {text}");
     }
 }
+
+/// Batches that begin anywhere, one after the other, with the number of each in a column.
+fn batches(numbers: std::ops::Range<usize>, column: &str) -> String {
+    let mut text = format!("u,y{column}\n");
+    for batch in numbers {
+        let mut y = if batch % 2 == 0 { 3.0 } else { -3.0 };
+        for (u, _) in &record(60 * (batch + 1))[60 * batch..] {
+            let number = if column.is_empty() {
+                String::new()
+            } else {
+                format!(",{batch}")
+            };
+            let _ = writeln!(text, "{u:.4},{y:.4}{number}");
+            y = 0.8 * y + 0.5 * u;
+        }
+    }
+    text
+}
+
+#[test]
+fn a_model_of_several_experiments_tells_them_apart_in_new_data() {
+    let folder = Folder::new();
+    folder.write("train.csv", batches(0..8, ",batch"));
+    folder.write("new.csv", batches(8..12, ",batch"));
+    folder.write("one.csv", batches(8..9, ""));
+    let fit = [
+        "fit",
+        "train.csv",
+        "--experiment",
+        "batch",
+        "--initial",
+        "measured",
+        "--out",
+        "m",
+        "--quiet",
+    ];
+    let (status, text) = code(&folder, &[&fit[..], &FIT].concat());
+    assert_eq!(status, 0, "{text}");
+    let rmse = |options: &[&str]| {
+        let (status, text) = code(&folder, &[&["evaluate", "m", "new.csv", "--json"], options].concat());
+        assert_eq!(status, 0, "{text}");
+        let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        report["rmse"].as_f64().expect("a number")
+    };
+    let apart = rmse(&[]);
+    assert!(apart.total_cmp(&rmse(&["--experiment", "batch"])).is_eq());
+    assert!(apart < 1e-3 && rmse(&["--experiment", ""]) > 0.1, "{apart}");
+    // Of a model that was sized again as well, and a recording of one run needs no such column.
+    assert_eq!(
+        code(&folder, &["recalibrate", "m", "new.csv", "--out", "r.safetensors"]).0,
+        0
+    );
+    for model in ["m", "r.safetensors"] {
+        let (status, text) = code(&folder, &["monitor", model, "new.csv"]);
+        assert!(status == 0 && !text.contains(": refit"), "{model}: {text}");
+        assert_eq!(code(&folder, &["predict", model, "one.csv"]).0, 0, "{model}");
+    }
+}
+
+#[test]
+fn a_mark_among_inputs_is_told_of() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(300, plain));
+    folder.write(
+        "twice.csv",
+        csv(300, |_, column, value| {
+            format!("{:.4}", if column == 'u' { 2.0 * value } else { value })
+        }),
+    );
+    let mark = |row: usize, column: char, value: f64| match (row, column) {
+        (100, 'u') => "-99".to_owned(),
+        _ => format!("{value:.4}"),
+    };
+    folder.write("marked.csv", csv(300, mark));
+    let (status, text) = code(
+        &folder,
+        &[&["fit", "train.csv", "--out", "m", "--quiet"], &FIT[..]].concat(),
+    );
+    assert_eq!(status, 0, "{text}");
+    for command in ["predict", "evaluate"] {
+        let (status, text) = code(&folder, &[command, "m", "marked.csv"]);
+        assert!(
+            status == 0 && text.contains("'u' is -99 at sample 100, where the training data lie between"),
+            "{text}"
+        );
+        assert!(!code(&folder, &[command, "m", "twice.csv"]).1.contains("a mark"));
+    }
+    // A limit of the command line is no setting of a file.
+    let (status, text) = code(&folder, &["monitor", "m", "train.csv", "--block", "3"]);
+    assert!(status == 2 && !text.contains("--config"), "{text}");
+}

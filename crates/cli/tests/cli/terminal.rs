@@ -113,6 +113,19 @@ fn what_could_be_a_file_is_shown_escaped_and_piped_as_it_is() {
         let shown = on_terminal(&folder, 200, &format!("{arguments} --quiet"), &[("NO_COLOR", "1")]);
         assert!(!shown.contains(ESCAPE) && shown.len() > 100, "{arguments}: {shown:?}");
     }
+    // What was typed wrongly, too, or named so that a shell typed it.
+    let evil = "\"--$(printf '\\033]0;x\\007')\"";
+    for arguments in [
+        format!("evaluate m {evil}"),
+        format!("fit a.csv --batch {evil}"),
+        evil.to_owned(),
+    ] {
+        let shown = on_terminal(&folder, 200, &arguments, &[("NO_COLOR", "1")]);
+        assert!(
+            !shown.contains(ESCAPE) && shown.contains("u{1b}]0;x"),
+            "{arguments}: {shown:?}"
+        );
+    }
     // Two outputs, so that the name stands in the columns.
     let twice = std::fs::read_to_string(folder.path().join("a.csv")).expect("there");
     let twice: Vec<String> = twice

@@ -33,7 +33,10 @@ impl Selection {
     /// Chooses by the options, or by the names u, u1, u2… and y, y1, y2… where they say nothing.
     pub(super) fn new(file: &str, header: &Header, options: &ReadOptions) -> Result<Self, DataError> {
         let columns = Columns::new(file, header);
-        let experiment = options.experiment.as_ref().map(|name| columns.find(name)).transpose()?;
+        let experiment = match options.experiment.as_ref().map(|name| columns.find(name)) {
+            Some(Err(_)) if options.experiment_may_lack => None,
+            found => found.transpose()?,
+        };
         let inputs = columns.choose(options.inputs.as_deref(), ChannelKind::Input)?;
         let outputs = columns.choose(options.outputs.as_deref(), ChannelKind::Output)?;
         let mut selection = Self {

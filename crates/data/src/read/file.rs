@@ -120,6 +120,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     warnings.extend(repeated(&experiments));
     let dataset = Dataset::new(name, inputs, outputs, step.seconds(), experiments)?;
     let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
+    let dataset = dataset.with_experiment_column(options.experiment.clone());
     match clipping {
         Some(clipping) => options.prepare.apply_to_clipped(dataset, clipping),
         None => options.prepare.apply(dataset),

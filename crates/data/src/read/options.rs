@@ -59,6 +59,7 @@ pub enum Decimal {
 /// | `inputs` | columns named u, u1, u2… | input columns by name; an empty list means a time series without inputs |
 /// | `outputs` | columns named y, y1, y2… | output columns by name |
 /// | `experiment` | none | column whose value changes where a new experiment starts |
+/// | `experiment_may_lack` | false | a file without the experiment column is one experiment |
 /// | `time` | a column named t, time, date… | column that says when samples were taken; an empty name for none |
 /// | `resample` | none | seconds between samples after resampling by the time column |
 /// | `sample_time` | from the time column | seconds between samples, metadata |
@@ -82,6 +83,9 @@ pub struct ReadOptions {
     pub outputs: Option<Vec<String>>,
     /// Experiment column.
     pub experiment: Option<String>,
+    /// Whether files may lack the experiment column.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub experiment_may_lack: bool,
     /// Time column.
     pub time: Option<String>,
     /// Seconds between samples after resampling.

@@ -181,6 +181,40 @@ fn messages() {
     );
 }
 
+/// Levels that are held for `hold` samples, and a slow plant that answers them late, with a little noise.
+fn steps(samples: usize, hold: usize, dead_time: usize) -> Dataset {
+    let level = |k: usize| ((k / hold + 1) as f64 * 12.9898).sin() * 43_758.545_3 % 1.0;
+    let noise = |k: usize| ((k + 1) as f64 * 78.233).sin() * 12_345.678 % 1.0;
+    let u: Vec<f64> = (0..samples).map(level).collect();
+    let mut state = 0.0;
+    let y = (0..samples).map(|k| {
+        state = 0.9 * state + if k < dead_time { 0.0 } else { 0.2 * u[k - dead_time] };
+        state + 0.03 * noise(k)
+    });
+    let channels = |name| vec![Channel::new(name)];
+    let y = vec![y.collect()];
+    let experiment = Experiment::new("steps", vec![u], y);
+    Dataset::new("steps", channels("u"), channels("y"), None, vec![experiment]).expect("a record")
+}
+
+#[test]
+fn levels_that_are_held_are_not_answered_a_level_too_early() {
+    for hold in [1, 9, 20, 30] {
+        for dead_time in [1, 9, 31, 46] {
+            let dataset = steps(2000, hold, dead_time);
+            let found = find_dead_times(&dataset, &Part::whole(&dataset)).expect("estimates");
+            assert_eq!(found[0].delay, Some(dead_time), "levels of {hold} samples");
+        }
+    }
+    // As far as a short record has room.
+    for samples in [200, 300] {
+        let dataset = steps(samples, 4, 31);
+        let later = LagSearchConfig::default().later(&dataset, &Part::whole(&dataset));
+        let has_it = |limits: &LagSearchConfig| (limits.min_nd..=limits.max_nd + limits.max_nx).contains(&31);
+        assert!(later.iter().any(has_it), "{samples}: {later:?}");
+    }
+}
+
 #[test]
 fn late_answers_are_found_and_lags_are_searched_there() {
     for dead_time in [15, 40] {

@@ -37,6 +37,8 @@ pub(super) struct Header {
     pub(super) initial_state: InitialState,
     pub(super) coverage: f64,
     pub(super) sample_time: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) experiment: Option<String>,
     pub(super) channels: Channels,
     pub(super) normaliser: Normaliser,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,6 +69,7 @@ impl Header {
             inputs,
             outputs,
             sample_time,
+            experiment,
             normaliser,
             calibration,
             region,
@@ -90,6 +93,7 @@ impl Header {
             initial_state: config.initial,
             coverage: config.coverage,
             sample_time,
+            experiment,
             channels: Channels { inputs, outputs },
             normaliser,
             half_width: model.body().half_width().to_vec(),
@@ -110,6 +114,7 @@ impl Header {
             inputs: self.channels.inputs.clone(),
             outputs: self.channels.outputs.clone(),
             sample_time: self.sample_time,
+            experiment: self.experiment.clone(),
             normaliser: self.normaliser.clone(),
             calibration: self.calibration.clone(),
             region: self.region.clone(),
@@ -232,12 +237,72 @@ fn check_header(header: &Header) -> Result<(), String> {
     if let Some(light) = &header.light {
         light.check(header.members, header.channels.outputs.len())?;
     }
+    check_widths(header)?;
     check_ranges(&header.output_ranges, header.channels.outputs.len())?;
     check_preparation(header)?;
     let mut seen = HashSet::new();
     let Channels { inputs, outputs } = &header.channels;
     match inputs.iter().chain(outputs).find(|channel| !seen.insert(&channel.name)) {
         Some(channel) => Err(format!("channel '{}' occurs twice", channel.name)),
+        None => Ok(()),
+    }
+}
+
+/// Means and standard deviations beyond this, and widths in standard deviations and factors beyond [`WIDEST`], multiply into bands without bounds: a file
+/// was edited.
+const LARGEST_UNIT: f64 = 1e200;
+const WIDEST: f64 = 1e50;
+
+/// What the widths of a band are made of.
+fn check_widths(header: &Header) -> Result<(), String> {
+    let calibrations = header
+        .calibration
+        .iter()
+        .map(|calibration| ("calibration", calibration));
+    let light = header.light.iter().map(|light| ("light band", &light.calibration));
+    let mut widths: Vec<(&str, usize, f64)> = Vec::new();
+    let mut factors: Vec<(&str, f64)> = Vec::new();
+    for (name, calibration) in calibrations.chain(light) {
+        let levels = calibration.levels.iter().map(|level| &level.outputs);
+        for scalings in std::iter::once(&calibration.outputs).chain(levels) {
+            for (output, scaling) in scalings.iter().enumerate() {
+                widths.push((name, output, scaling.floor));
+                factors
+                    .extend([scaling.lower, scaling.upper, scaling.spread.unwrap_or(0.0)].map(|value| (name, value)));
+            }
+        }
+    }
+    let of_outputs = |name, values: &[f64]| -> Vec<(&str, usize, f64)> {
+        values
+            .iter()
+            .enumerate()
+            .map(|(output, value)| (name, output, *value))
+            .collect()
+    };
+    widths.extend(of_outputs("half_width", &header.half_width));
+    if let Some(light) = &header.light {
+        widths.extend(of_outputs("light band", &light.difference));
+    }
+    let horizons = header
+        .horizons
+        .iter()
+        .flat_map(|horizons| horizons.scales.iter().flatten());
+    factors.extend(horizons.map(|value| ("horizons", *value)));
+    let scales = &header.normaliser.outputs;
+    let wide = widths
+        .iter()
+        .find(|(_, output, width)| *width > WIDEST * scales[*output].std);
+    if let Some((name, output, width)) = wide {
+        let channel = &header.channels.outputs[*output].name;
+        return Err(format!(
+            "its {name} is {width} wide for '{channel}', whose standard deviation is {}: that is no band",
+            scales[*output].std
+        ));
+    }
+    match factors.iter().find(|(_, factor)| *factor > WIDEST) {
+        Some((name, factor)) => Err(format!(
+            "its {name} has a factor of {factor}, expected at most {WIDEST:e}"
+        )),
         None => Ok(()),
     }
 }
@@ -272,10 +337,10 @@ fn check_channels(kind: &str, channels: &[Channel], scales: &[Scale]) -> Result<
         ));
     }
     for (channel, scale) in channels.iter().zip(scales) {
-        if !(scale.mean.is_finite() && scale.std.is_finite() && scale.std > 0.0) {
+        if !(scale.mean.abs() <= LARGEST_UNIT && scale.std <= LARGEST_UNIT && scale.std > 0.0) {
             let Scale { mean, std } = scale;
             return Err(format!(
-                "the normaliser of {kind} '{}' has mean {mean} and std {std}, expected a number and a positive one",
+                "the normaliser of {kind} '{}' has mean {mean} and std {std}, expected a number and a positive one, up to {LARGEST_UNIT:e}",
                 channel.name
             ));
         }

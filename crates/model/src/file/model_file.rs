@@ -24,6 +24,7 @@
 //! | `initial_state` | `zero`, `measured` or `warmup:N` |
 //! | `coverage` | α |
 //! | `sample_time` | seconds or null |
+//! | `experiment` | the column that told the experiments of its record apart; left out where none did |
 //! | `channels` | `inputs` and `outputs`, each with `name` and `unit` |
 //! | `normaliser` | `inputs` and `outputs`, each with `mean` and `std` |
 //! | `half_width` | of ARX only: half the width of the band of each output, in its unit |

@@ -1,14 +1,70 @@
 //! Which samples a model may run on: checked once, where they enter.
 
-use intervalid_data::{Channel, Dataset, InitialState, Lags, Part, Scale, Scaled, Window, free_run_windows};
+use intervalid_data::{
+    Channel, Dataset, InitialState, Lags, Part, Regressor, Scale, Scaled, Segment, Window, free_run_windows,
+};
 use intervalid_interval::Real;
 
 use crate::error::{ModelError, Result};
 use crate::interface::ModelInterface;
+use crate::model::Model;
 
 /// Inputs, and measured outputs that a run starts from, must lie within this many standard deviations of their channel's training
 /// mean: far outside what any plant does (an overload mark such as 9.9e37 is refused), far inside single precision.
 pub const SAMPLE_LIMIT: f64 = 1e6;
+
+/// Inputs this many times as far from their training mean as any sample of the training data are what no plan or disturbance is: marks for samples that
+/// are missing, or another unit.
+const FAR: f64 = 10.0;
+
+/// An input that lies far outside of what a model knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FarInput {
+    /// Input channel.
+    pub channel: String,
+    /// Experiment.
+    pub experiment: String,
+    /// Sample, counted from 0.
+    pub sample: usize,
+    /// Its value.
+    pub value: f64,
+    /// Least and greatest value of the training data, with a little room.
+    pub known: (f64, f64),
+}
+
+impl Model {
+    /// The first input of a part that is far outside of the training data; none where the model does not know these, or knows them less a trend.
+    #[must_use]
+    pub fn far_input(&self, dataset: &Dataset, part: &Part) -> Option<FarInput> {
+        let interface = self.interface();
+        let region = interface.region.as_ref().filter(|region| !region.lowest.is_empty())?;
+        if interface.trend.is_some() || dataset.inputs().len() != interface.inputs.len() {
+            return None;
+        }
+        let regressor = Regressor::new(region.lags, interface.inputs.len(), interface.outputs.len());
+        let far = |(channel, scale): (usize, &Scale), segment: &Segment| {
+            let row = regressor.input_row(0, channel);
+            let (lowest, highest) = (*region.lowest.get(row)?, *region.highest.get(row)?);
+            let furthest = FAR * lowest.abs().max(highest.abs());
+            let experiment = dataset.experiments().get(segment.experiment)?;
+            let values = experiment.input(channel).get(segment.start..segment.end)?;
+            let place = values
+                .iter()
+                .position(|value| scale.to_normalised(*value).abs() > furthest)?;
+            Some(FarInput {
+                channel: interface.inputs[channel].name.clone(),
+                experiment: experiment.name().to_owned(),
+                sample: segment.start + place,
+                value: values[place],
+                known: (scale.to_physical(lowest), scale.to_physical(highest)),
+            })
+        };
+        let scales = || interface.normaliser.inputs.iter().enumerate();
+        part.segments()
+            .iter()
+            .find_map(|segment| scales().find_map(|channel| far(channel, segment)))
+    }
+}
 
 /// A value beyond [`SAMPLE_LIMIT`] as an error; `sample` names the experiment and counts from 0.
 pub(crate) fn check_range(
@@ -103,11 +159,10 @@ impl ModelInterface {
 
 #[cfg(test)]
 mod tests {
-    use intervalid_data::{Experiment, Segment};
+    use intervalid_data::Experiment;
 
     use super::*;
     use crate::fixtures::recipes;
-    use crate::model::Model;
 
     /// The record with one other value.
     fn with(dataset: &Dataset, is_input: bool, sample: usize, value: f64) -> Dataset {

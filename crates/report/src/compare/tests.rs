@@ -232,6 +232,17 @@ fn scores_of_different_targets_decide_nothing() {
 }
 
 #[test]
+fn fits_of_equal_scores_are_both_named() {
+    let best = of_level(|data| data["metrics"][0]["numbers"]["interval_score"] = 1e-3.into());
+    let found = compared(&best, &best);
+    assert!(
+        found.lead[0].contains("(one) and ") && found.lead[0].contains("(two) have the lowest interval score"),
+        "{:?}",
+        found.lead
+    );
+}
+
+#[test]
 fn a_run_that_diverged_has_no_test_part_of_its_own() {
     let whole = of_level(|_| {});
     let diverged = of_level(|data| {
