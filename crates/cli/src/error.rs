@@ -525,6 +525,9 @@ fn file_hint(FileError { file, problem, .. }: &FileError) -> Option<String> {
         FileProblem::MissingColumn { .. } | FileProblem::ColumnTwice { .. } => {
             "choose columns by name with --input, --output and --experiment".to_owned()
         }
+        FileProblem::NoExperimentLabel { .. } | FileProblem::ExperimentReappears { .. } => {
+            "--experiment '' takes the file as one experiment".to_owned()
+        }
         FileProblem::FileNotFound => {
             "check the path; `intervalid data list` shows the data sets that need none".to_owned()
         }

@@ -45,7 +45,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => {
             // The message repeats what was typed, or what a shell made of the name of a file.
             let escaped = typed.iter().map(|word| display_name(word).into_owned());
-            let shown = Cli::try_parse_from(escaped).err().unwrap_or(error);
+            let again = Cli::try_parse_from(escaped).err();
+            let shown = again.filter(|again| again.kind() == error.kind()).unwrap_or(error);
             let _ = shown.print();
             return u8::try_from(shown.exit_code()).unwrap_or(2);
         }

@@ -137,7 +137,22 @@ const FURTHER: usize = 100;
 /// # Errors
 /// As [`estimate_dead_time`] with its default settings.
 pub fn find_dead_times(dataset: &Dataset, part: &Part) -> Result<Vec<DeadTime>, DataError> {
-    estimate_dead_time(dataset, part, &furthest(part))
+    let found = all_answers(dataset, part)?;
+    Ok(found.into_iter().map(|(pair, _)| pair).collect())
+}
+
+/// Where no answer is found among many delays, the first ones are looked at by themselves: fewer of them need less of an answer.
+fn all_answers(dataset: &Dataset, part: &Part) -> Result<Vec<(DeadTime, Vec<f64>)>, DataError> {
+    let (near, far) = (DeadTimeConfig::default(), furthest(part));
+    let mut found = estimates(dataset, part, &far)?;
+    if far != near && found.iter().any(|(pair, _)| pair.delay.is_none()) {
+        for (pair, near) in found.iter_mut().zip(estimates(dataset, part, &near)?) {
+            if pair.0.delay.is_none() && near.0.delay.is_some() {
+                *pair = near;
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The default settings with as many delays as a record has room for, [`FURTHER`] at most: of fewer, those of later answers are seen early where an
@@ -158,7 +173,7 @@ fn longest(part: &Part) -> usize {
 /// Delays at which an input may begin to act: the least dead time of all pairs that have one, and the delay of the strongest correlation, which shows
 /// in noise that hides what it alone explains. An input that nothing answers, such as one that hardly moves, says nothing of the others.
 pub(crate) fn answers(dataset: &Dataset, part: &Part) -> Vec<usize> {
-    let found = estimates(dataset, part, &furthest(part)).unwrap_or_default();
+    let found = all_answers(dataset, part).unwrap_or_default();
     let least = found.iter().filter_map(|(pair, _)| pair.delay).min();
     let strengths = found
         .iter()

@@ -66,7 +66,8 @@ pub(crate) fn semipartial(own: &[f64], correlations: &[f64]) -> Vec<f64> {
     let alone = solution.iter().enumerate().map(|(index, x)| {
         let later = if index == 0 { 0.0 } else { filter[last - index] };
         diagonal += (filter[index].powi(2) - later.powi(2)) / error;
-        x / diagonal.sqrt()
+        // Never less but for rounding.
+        x / diagonal.max(1.0 / own[0]).sqrt()
     });
     alone.collect()
 }

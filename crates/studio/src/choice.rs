@@ -64,6 +64,10 @@ impl Choice {
         choice.options.inputs = names(&interface.inputs);
         choice.options.outputs = names(&interface.outputs);
         choice.options.prepare = interface.preparation.clone();
+        if let (None, Some(column)) = (&choice.options.experiment, &interface.experiment) {
+            choice.options.experiment = Some(column.clone());
+            choice.options.experiment_may_lack = true;
+        }
         choice.detrend.clear();
         choice
     }
@@ -178,6 +182,8 @@ pub(crate) fn check_seen(seen: Option<&str>, stored: Option<&Choice>) -> ApiResu
 
 #[cfg(test)]
 mod tests {
+    use intervalid_data::{Experiment, Normaliser, Part};
+
     use super::*;
 
     #[test]
@@ -193,5 +199,27 @@ mod tests {
         ];
         assert_eq!(record_key(&before), record_key(&after), "they are read as before");
         assert_ne!(split_key(&before), split_key(&after));
+    }
+    #[test]
+    fn a_model_brings_the_column_of_its_experiments() {
+        let columns = || vec![(0..9).map(f64::from).collect()];
+        let run = Experiment::new("run", columns(), columns());
+        let channels = |name| vec![Channel::new(name)];
+        let dataset = Dataset::new("plant", channels("u"), channels("y"), None, vec![run]).expect("a record");
+        let normaliser = Normaliser::fit(&dataset, &Part::whole(&dataset)).expect("moves");
+        let mut interface = ModelInterface::new(&dataset, normaliser);
+        assert_eq!(Choice::default().for_model(&interface).options.experiment, None);
+        interface.experiment = Some("batch".to_owned());
+        let found = Choice::default().for_model(&interface).options;
+        assert_eq!(
+            (found.experiment.as_deref(), found.experiment_may_lack),
+            (Some("batch"), true)
+        );
+        let mut chosen = Choice::default();
+        chosen.options.experiment = Some("shift".to_owned());
+        assert_eq!(
+            chosen.for_model(&interface).options.experiment,
+            chosen.options.experiment
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use intervalid_data::{Channel, Dataset, Experiment, Moment, Part, Preparation, position_of};
+use intervalid_data::{Channel, Dataset, Experiment, Moment, Part, Preparation, Segment, position_of};
 use intervalid_model::{Model, ModelKind};
 use intervalid_report::folder::{Extras, Planned, predictions_csv};
 use intervalid_workflow::{Past, Plan, PlanLabel};
@@ -70,7 +70,14 @@ pub(super) fn run(
     let bands = model.simulate(&plan.dataset, &plan.part)?;
     let extrapolated = model.extrapolated(&plan.dataset, &bands)?;
     warn_of_extrapolation(&read, extrapolated.as_deref(), output);
-    warn_of_far_input(model, &plan.dataset, &Part::whole(&plan.dataset), output);
+    // Rows of the plan: what was recorded before is the other file's.
+    let planned = Segment {
+        experiment: 0,
+        start: plan.past,
+        end: plan.dataset.samples(),
+    };
+    let planned = Part::from_segments(vec![planned]);
+    warn_of_far_input(model, (&plan.dataset, &planned), plan.past, output);
     let [band] = bands.as_slice() else {
         return Err(Failure::input(anyhow!(
             "{}: too short to be simulated: expected at least 2 samples",

@@ -142,7 +142,7 @@ pub(super) fn recordings(
     output.warnings(&dataset);
     warn_of_trend(model, &dataset, output);
     let part = Part::whole(&dataset);
-    warn_of_far_input(model, &dataset, &part, output);
+    warn_of_far_input(model, (&dataset, &part), 0, output);
     Ok((dataset, part))
 }
 
@@ -247,8 +247,8 @@ pub(super) fn warn_of_extrapolation(dataset: &Dataset, extrapolated: Option<&[Ve
     }
 }
 
-/// Says where an input lies so far outside of the training data that it is hardly one.
-pub(super) fn warn_of_far_input(model: &Model, dataset: &Dataset, part: &Part, output: &Output) {
+/// Says where an input lies so far outside of the training data that it is hardly one; samples are counted after the first `before` ones.
+pub(super) fn warn_of_far_input(model: &Model, (dataset, part): (&Dataset, &Part), before: usize, output: &Output) {
     if let Some(far) = model.far_input(dataset, part) {
         let (least, most) = (significant(far.known.0, 4), significant(far.known.1, 4));
         output.warning(format_args!(
@@ -257,7 +257,7 @@ pub(super) fn warn_of_far_input(model: &Model, dataset: &Dataset, part: &Part, o
             far.experiment,
             far.channel,
             far.value,
-            far.sample + 1,
+            far.sample + 1 - before,
         ));
     }
 }
@@ -275,7 +275,7 @@ pub(super) fn simulate(
     }
     let simulation = simulate_settled((path, model), data, (part, horizon, false), global, output)?;
     warn_of_extrapolation(&simulation.dataset, simulation.extrapolated.as_deref(), output);
-    warn_of_far_input(model, &simulation.dataset, &simulation.part, output);
+    warn_of_far_input(model, (&simulation.dataset, &simulation.part), 0, output);
     Ok(simulation)
 }
 

@@ -455,6 +455,11 @@ fn a_mark_among_inputs_is_told_of() {
         );
         assert!(!code(&folder, &[command, "m", "twice.csv"]).1.contains("a mark"));
     }
+    // A plan counts its own rows.
+    let plan = (1..30).map(|k| if k == 3 { "-99\n".to_owned() } else { format!("0.{k}\n") });
+    folder.write("plan.csv", format!("u\n{}", plan.collect::<String>()));
+    let text = code(&folder, &["predict", "m", "plan.csv", "--start-from", "marked.csv"]).1;
+    assert!(text.contains("'u' is -99 at sample 3,"), "{text}");
     // A limit of the command line is no setting of a file.
     let (status, text) = code(&folder, &["monitor", "m", "train.csv", "--block", "3"]);
     assert!(status == 2 && !text.contains("--config"), "{text}");

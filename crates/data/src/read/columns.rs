@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use strsim::levenshtein;
 
 use crate::channel::ChannelKind;
-use crate::error::{DataError, FileProblem};
+use crate::error::{DataError, FileError, FileProblem};
 use crate::read::header::{Header, TimeUnit, guessed_time_unit, time_unit};
 use crate::read::options::ReadOptions;
 
@@ -34,7 +34,10 @@ impl Selection {
     pub(super) fn new(file: &str, header: &Header, options: &ReadOptions) -> Result<Self, DataError> {
         let columns = Columns::new(file, header);
         let experiment = match options.experiment.as_ref().map(|name| columns.find(name)) {
-            Some(Err(_)) if options.experiment_may_lack => None,
+            Some(Err(DataError::File(FileError {
+                problem: FileProblem::MissingColumn { .. },
+                ..
+            }))) if options.experiment_may_lack => None,
             found => found.transpose()?,
         };
         let inputs = columns.choose(options.inputs.as_deref(), ChannelKind::Input)?;

@@ -83,11 +83,13 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     let mut agreed: Option<(String, String, [Vec<Channel>; 2])> = None;
     let mut step = KnownStep::given(options.sample_time);
     let mut clipping: Option<Clipping> = None;
+    let mut experiment_column = None;
     for (source, experiment) in sources.iter().zip(experiment_names(&sources)) {
         let (file, stem) = source.names();
         let (header, selection, mut table) = read_source(source, &file, options)?;
         let channels_of = |indices: &[usize]| indices.iter().map(|index| header.channel(*index)).collect::<Vec<_>>();
         let channels = [channels_of(&selection.inputs), channels_of(&selection.outputs)];
+        experiment_column = experiment_column.or(selection.experiment.map(|column| header.name(column).to_owned()));
         let (first, _, expected) = agreed.get_or_insert_with(|| (file.clone(), stem.clone(), channels.clone()));
         check_agreement(&file, &channels, (first, expected))?;
         // A column that counts rows is no clock to somebody who says that a row takes another time.
@@ -120,7 +122,7 @@ pub(crate) fn read_sources(sources: Vec<Source>, options: &ReadOptions) -> Resul
     warnings.extend(repeated(&experiments));
     let dataset = Dataset::new(name, inputs, outputs, step.seconds(), experiments)?;
     let dataset = dataset.with_warnings(warnings).with_units_by_name(&options.units)?;
-    let dataset = dataset.with_experiment_column(options.experiment.clone());
+    let dataset = dataset.with_experiment_column(experiment_column);
     match clipping {
         Some(clipping) => options.prepare.apply_to_clipped(dataset, clipping),
         None => options.prepare.apply(dataset),
