@@ -65,8 +65,7 @@ impl Choice {
         choice.options.outputs = names(&interface.outputs);
         choice.options.prepare = interface.preparation.clone();
         if let (None, Some(column)) = (&choice.options.experiment, &interface.experiment) {
-            choice.options.experiment = Some(column.clone());
-            choice.options.experiment_may_lack = true;
+            choice.options.divide_by(column.clone());
         }
         choice.detrend.clear();
         choice

@@ -106,8 +106,7 @@ impl RecordRequest {
     /// The same request, with experiments told apart by this column in files that have it.
     #[must_use]
     pub fn with_experiments_by(mut self, column: String) -> Self {
-        self.options.experiment = Some(column);
-        self.options.experiment_may_lack = true;
+        self.options.divide_by(column);
         self
     }
 

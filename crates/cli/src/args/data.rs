@@ -25,7 +25,7 @@ pub(crate) struct DataOptions {
     /// Output columns [default: columns y, y1, y2, ...]
     #[arg(long, value_name = "COL,...", value_delimiter = ',', help_heading = "Data options")]
     pub(crate) output: Option<Vec<String>>,
-    /// Column whose value changes where a new experiment starts; a model takes the column of its fit where a file has it, '' does not
+    /// Column whose value changes where a new experiment starts, '' for none; a model looks for the column of its fit by itself
     #[arg(long, value_name = "COL", help_heading = "Data options")]
     pub(crate) experiment: Option<String>,
     /// Column that says when samples were taken, '' for none [default: a column t, time, date, ..., or the first of dates]

@@ -114,6 +114,14 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// Tells experiments apart by this column in files that have it.
+    pub fn divide_by(&mut self, column: String) {
+        self.experiment = Some(column);
+        self.experiment_may_lack = true;
+    }
+}
+
+impl ReadOptions {
     /// What happens to a missing sample while a file is read: where gaps are filled, whether one is too long shows later.
     pub(super) fn while_reading(&self) -> MissingPolicy {
         match self.prepare.fill_gaps {

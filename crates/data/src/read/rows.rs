@@ -446,7 +446,7 @@ fn number(cell: &str, decimal: Decimal) -> Option<f64> {
     };
     // Nearly all cells are numbers, so the words come last.
     found.or_else(|| {
-        let is_missing = cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word));
+        let is_missing = is_nothing(cell);
         is_missing.then_some(f64::NAN)
     })
 }

@@ -13,8 +13,8 @@ use crate::model::Model;
 /// mean: far outside what any plant does (an overload mark such as 9.9e37 is refused), far inside single precision.
 pub const SAMPLE_LIMIT: f64 = 1e6;
 
-/// Inputs this many times as far from their training mean as any sample of the training data are what no plan or disturbance is: marks for samples that
-/// are missing, or another unit.
+/// An input this many times as far from its training mean as any training sample is hardly a value of the plant: it is a mark for a missing sample, or in
+/// another unit.
 const FAR: f64 = 10.0;
 
 /// An input that lies far outside of what a model knows.

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use intervalid_data::{Dataset, Part, Split};
+use intervalid_data::{Dataset, Part};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use safetensors::tensor::{Dtype, TensorView};
@@ -12,6 +12,8 @@ use super::*;
 use crate::family::body::OfPrecision;
 use crate::fixtures::{NaiveNetwork, Recipe, recipes};
 use crate::network::NetworkKind;
+
+mod widths;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("temporary folder")
@@ -406,42 +408,6 @@ fn metadata_that_do_not_fit_are_named() {
     }
     let unknown = with_metadata(&bytes, |metadata| metadata["extra"] = json!(1));
     assert!(refusal(&unknown).contains("unknown field `extra`"));
-}
-
-/// Each is a number by itself; multiplied they were bands without bounds, with everything inside.
-#[test]
-fn widths_that_are_no_band_are_refused() {
-    let (dataset, part) = recipes(0.1).remove(7).dataset(400);
-    let split = Split {
-        train: part.clone(),
-        validation: part.clone(),
-        test: part,
-    };
-    let config = FitConfig::paper("", crate::ModelKind::Arx, crate::Strategy::Cascade);
-    let (arx, _) = Model::fit(&dataset, &split, &config, crate::FitOptions::default()).expect("fits");
-    let scores = vec![Vec::new(); arx.interface().outputs.len()];
-    let floors = vec![0.0; scores.len()];
-    let target = crate::CoverageTarget::of_each(0.9);
-    let calibration = crate::calibrate((&scores, &scores), &floors, target, 1);
-    let bytes = arx
-        .calibrated(Some(calibration))
-        .expect("fits")
-        .to_bytes()
-        .expect("writes");
-    assert!(load(&with_metadata(&bytes, |_| ())).is_ok());
-    for (pointer, expected) in [
-        ("/half_width/0", "its half_width is"),
-        ("/calibration/outputs/0/floor", "its calibration is"),
-        ("/calibration/outputs/0/lower", "its calibration has a factor of"),
-        ("/normaliser/outputs/0/std", "the normaliser of output"),
-        ("/normaliser/inputs/0/mean", "the normaliser of input"),
-    ] {
-        let edited = with_metadata(&bytes, |metadata| {
-            *metadata.pointer_mut(pointer).expect("field") = json!(1e300)
-        });
-        let message = refusal(&edited);
-        assert!(message.contains(expected), "{pointer}: {message}");
-    }
 }
 
 #[test]
